@@ -1,0 +1,49 @@
+// Environment variables: declared once, as rows; read through them; listed in
+// docs/reference/environment.md, which is generated.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace neuron {
+
+enum class Variable : uint8_t {
+  kPlatformTarget,      // NEURON_PLATFORM_TARGET_OVERRIDE
+  kLogicalNcConfig,     // NEURON_LOGICAL_NC_CONFIG
+  kVisibleCores,        // NEURON_RT_VISIBLE_CORES
+  kNumCores,            // NEURON_RT_NUM_CORES
+  kLaunchBlocking,      // NEURON_LAUNCH_BLOCKING
+  kNrtLibrary,          // TORCHNEURON_NRT_LIBRARY: path of the NRT library to use
+  kSimd,                // TORCHNEURON_SIMD: portable, avx2, avx512, avx512_bf16
+  kCacheDirectory,      // TORCH_NEURONX_NEFF_CACHE_DIR
+  kCacheDisabled,       // TORCHNEURON_DISABLE_CACHE
+  kDumpDirectory,       // TORCHNEURON_DUMP_DIR: HLO, passes and programs as text
+  kStrict,              // TORCHNEURON_STRICT: a CPU fallback is an error
+  kGroups,              // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
+  kLaunchDelay,         // TORCHNEURON_LAUNCH_DELAY_US: injected per launch (tests)
+  kPerturb,             // TORCHNEURON_PERTURB: mnemonic whose results are made wrong (tests)
+  kGuard,               // TORCHNEURON_GUARD: HBM is not addressable by the host
+  kLogLevel,            // TORCH_NEURONX_LOG_LEVEL
+  kHbmBytes,            // TORCHNEURON_HBM_BYTES: smaller HBM per logical core (tests)
+  kNumVariables
+};
+
+struct VariableRow {
+  Variable variable;
+  std::string_view name;
+  std::string_view type;          // "integer", "switch", "path", "text"
+  std::string_view default_value;
+  std::string_view meaning;
+};
+std::span<const VariableRow> Variables();
+const VariableRow& RowOf(Variable variable);
+
+std::optional<std::string> Read(Variable variable);  // nullopt: unset or empty
+bool ReadSwitch(Variable variable);                  // "1", "true", "on"; default from the row
+// nullopt if unset; a value that is no integer is reported once and taken as unset.
+std::optional<int64_t> ReadInteger(Variable variable);
+
+}  // namespace neuron

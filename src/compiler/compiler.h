@@ -1,0 +1,69 @@
+// HLO in, NeuronCore program out.
+//
+//   canonicalise -> fuse -> choose layouts and tiles -> allocate SBUF and PSUM -> emit
+//
+// Each step is a pass in its own file. Deterministic: same module and options, same bytes. Thread
+// safe: no state outside a call.
+//
+// Program arguments (architecture, section 5). The program's tensors are named "input<i>" for
+// parameter i that is a buffer, "output<j>" for result j, "scalars" for the packed block. Slots of
+// the block, 8 bytes each, in this order:
+//   [0, B)        byte offset of each bound buffer: inputs in parameter order, then outputs that
+//                 are not aliased
+//   [B, B + S)    run-time scalar parameters, in parameter order: fp32 bits in the low word for
+//                 floating dtypes of up to 32 bits (value converted to fp32), f64 bits for f64,
+//                 sign-extended integers, 0 or 1 for pred
+//   then extents of dynamic dimensions, in order of (parameter, dimension)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hlo/module.h"
+#include "isa/program.h"
+
+namespace neuron::compiler {
+
+enum class ParameterPlace : uint8_t { kBuffer, kScalarBlock };  // kScalarBlock: rank 0 only
+
+struct Options {
+  isa::Target target = isa::Target::kTrn2;
+  int lnc = 1;
+  std::vector<ParameterPlace> parameters;  // empty: all buffers
+  // Reassociation and online softmax allowed (torch.compile), or the order of every reduction a
+  // function of (op, extent, dtype) alone (eager).
+  bool relaxed = false;
+  std::string dump_directory;              // each pass's result as text, "" for none
+};
+
+// What the runtime needs to bind buffers, beside the program.
+struct Signature {
+  struct Buffer {
+    std::string name;     // in the program
+    int64_t bytes = 0;
+    int64_t parameter = -1;  // index of the HLO parameter, or -1
+    int64_t output = -1;     // index of the HLO result, or -1; both set: aliased
+    int64_t offset_slot = -1;
+  };
+  std::vector<Buffer> buffers;
+  std::vector<int64_t> scalar_parameters;  // HLO parameter of each scalar slot, in slot order
+  int64_t first_scalar_slot = 0;
+  int64_t num_slots = 0;
+};
+
+struct CompiledProgram {
+  isa::Program program;
+  Signature signature;
+};
+
+StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& options);
+// The container: isa::Encode with the signature as a section of its own (ReadSignature).
+std::string ToContainer(const CompiledProgram& compiled);
+StatusOr<Signature> ReadSignature(std::string_view container);
+
+// Changes with the library's code: part of every cache key.
+std::string BuildId();
+
+}  // namespace neuron::compiler

@@ -1,0 +1,42 @@
+// The chips that programs are made for, and their named parameters, each with grade and source.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace neuron::isa {
+
+enum class Target : uint8_t { kTrn2 = 2, kTrn3 = 3 };
+
+struct TargetRow {
+  Target target;
+  std::string_view name;               // "trn2"
+  std::string_view alias;              // "gen3" (NEURON_PLATFORM_TARGET_OVERRIDE accepts both)
+  int64_t physical_cores;
+  int64_t hbm_bytes;                   // of the chip
+  int64_t sbuf_bytes_per_partition;
+  int64_t psum_bytes_per_partition;
+  int64_t psum_bank_bytes;
+  int64_t max_moving_free;             // fp32 columns of one nc_matmul
+  double tensor_clock_hz, vector_clock_hz, scalar_clock_hz, gpsimd_clock_hz;
+  double hbm_bytes_per_second_per_core;
+  int64_t dma_engines_per_core;
+  double dma_bytes_per_second_per_engine;  // practical
+  double dma_start_ns;                     // fixed latency of a transfer
+  double vector_fixed_cycles;              // per instruction
+  double scalar_fixed_cycles;
+  double tensor_drain_cycles;
+  double activation_table_load_ns;
+  double semaphore_ns;
+};
+
+inline constexpr int kPartitions = 128;
+
+std::span<const TargetRow> Targets();
+const TargetRow& RowOf(Target target);
+// "trn2", "gen3", "trn3", "gen4"; nullopt for anything else.
+std::optional<Target> TargetFromName(std::string_view name);
+
+}  // namespace neuron::isa

@@ -1,0 +1,114 @@
+// What a lowering sees of a call: ATen's arguments by schema position, as HLO values or constants.
+//
+// Eager dispatch and FX nodes both fill an Args; no PyTorch header is needed to lower. Tensors come
+// with the strides already resolved: a value is dense in logical order. Scalars (`Scalar`, float,
+// int, bool arguments) that the row lists as run-time are rank-0 parameters, so that x * 0.3 and
+// x * 0.4 are one program; all others are constants and part of the plan's key.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "hlo/builder.h"
+
+namespace neuron::lowering {
+
+struct TensorArg {
+  hlo::Value value;            // not valid: an undefined tensor or None
+  bool wrapped_number = false; // takes part in type promotion as a Python number
+};
+
+// A Python number: which kind it is decides type promotion.
+struct ScalarArg {
+  enum class Kind : uint8_t { kBool, kInt, kFloat, kComplex };
+  Kind kind = Kind::kInt;
+  bool run_time = false;             // the value below is only an example if set
+  std::complex<double> number;       // float and complex
+  int64_t integer = 0;               // bool and int
+};
+
+// std::monostate: None. vector<TensorArg>: Tensor[] and Tensor?[].
+using ArgValue = std::variant<std::monostate, TensorArg, std::vector<TensorArg>, ScalarArg, bool,
+                              std::vector<int64_t>, std::vector<double>, std::vector<bool>,
+                              std::string, DType, std::vector<ScalarArg>>;
+// int and float schema types arrive as ScalarArg; ScalarType as DType; memory_format, layout and
+// device are resolved by the caller and arrive as None.
+
+// A run-time scalar parameter that the lowering asked for: the caller converts argument `argument`
+// (element `element` of a list) to `dtype` at each launch.
+struct ScalarParameter {
+  int64_t argument = 0;
+  int64_t element = -1;
+  DType dtype = DType::kF32;
+  int64_t hlo_parameter = 0;
+};
+
+// Codes of the data-error record s32[4] {code, op, operand, index}; the first error wins.
+enum class DataError : int32_t { kNone = 0, kIndexOutOfRange = 1, kDivisionByZero = 2, kAssert = 3, kNegativeProbability = 4 };
+
+class Args {
+ public:
+  // `next_parameter`: HLO parameters from this number on are free for scalars.
+  Args(hlo::Builder& builder, std::string_view overload, std::vector<ArgValue> values,
+       int64_t next_parameter);
+
+  std::string_view overload() const { return overload_; }
+  size_t size() const { return values_.size(); }
+  const ArgValue& operator[](size_t i) const { return values_[i]; }
+  bool is_none(size_t i) const;  // None, undefined tensor, or beyond the end
+
+  // A wrong kind is a bug of the row: Builder::Fail with overload and position.
+  hlo::Value tensor(size_t i);
+  std::optional<hlo::Value> optional_tensor(size_t i);
+  std::vector<hlo::Value> tensors(size_t i);
+  int64_t integer(size_t i) const;
+  int64_t integer_or(size_t i, int64_t otherwise) const;
+  double number(size_t i) const;
+  double number_or(size_t i, double otherwise) const;
+  bool flag(size_t i) const;
+  std::vector<int64_t> integers(size_t i) const;  // an int becomes a list of one
+  std::vector<int64_t> integers_or(size_t i, std::vector<int64_t> otherwise) const;
+  std::string_view text(size_t i) const;
+  std::optional<DType> dtype(size_t i) const;
+  const ScalarArg& scalar_arg(size_t i) const;
+  // The scalar as a rank-0 value of `dtype`: a parameter if it is run-time, else a constant.
+  hlo::Value scalar(size_t i, DType dtype);
+
+  // Philox key and offset of this call as u64[2] (a parameter); `numbers` is how many 128-bit
+  // counters the op draws, so that the caller advances the generator.
+  hlo::Value Philox(int64_t numbers);
+
+  // Adds to the module's error record: where any element of `bad` (pred) is set, the op failed
+  // with `code`; `index` (s32, bad's shape) is the offending index reported.
+  void Report(DataError code, int32_t operand, hlo::Value bad, hlo::Value index);
+
+  // torch.result_type over the tensor and scalar arguments at these positions: dimensioned tensors
+  // before zero-dim ones before numbers, by category; floats stay in the default dtype.
+  DType ResultType(std::initializer_list<size_t> positions) const;
+
+  hlo::Builder& builder() { return builder_; }
+  const std::vector<ScalarParameter>& scalar_parameters() const { return scalar_parameters_; }
+  int64_t philox_parameter() const { return philox_parameter_; }  // -1: none drawn
+  int64_t philox_numbers() const { return philox_numbers_; }
+  std::optional<hlo::Value> error_record();  // s32[4], if anything can fail
+
+ private:
+  hlo::Builder& builder_;
+  std::string overload_;
+  std::vector<ArgValue> values_;
+  int64_t next_parameter_;
+  std::vector<ScalarParameter> scalar_parameters_;
+  int64_t philox_parameter_ = -1;
+  int64_t philox_numbers_ = 0;
+  std::vector<hlo::Value> errors_;  // s32[4] each
+};
+
+DType PromoteTypes(DType a, DType b);  // torch.promote_types
+
+}  // namespace neuron::lowering

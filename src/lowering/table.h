@@ -1,0 +1,51 @@
+// The lowering table: one row per functional ATen overload, shared by eager and torch.compile.
+//
+// In-place and out= forms follow by rule (the caller maps aten::add_.Tensor and aten::add.out to
+// aten::add.Tensor); ops that exist only in place are rows of their own, with `mutates`. A family
+// is a file: `extern const std::span<const Row> kActivationRows;`, collected in table.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hlo/builder.h"
+#include "lowering/args.h"
+
+namespace neuron::lowering {
+
+using Values = std::vector<hlo::Value>;  // in schema order; not valid: an undefined tensor
+using LowerFunction = Values (*)(hlo::Builder& b, Args& args);
+
+// Dtypes whose programs hold no GpSimd kernel for this row.
+enum class Native : uint8_t { kNone, kReal32, kFloating, kAny };
+
+enum RowFlags : uint32_t {
+  kNoFlags = 0,
+  kElementwise = 1u << 0,  // may write through an alias of an equally shaped and strided input
+  kView = 1u << 1,         // returns an alias in eager; lowered only inside FX graphs
+  kRandom = 1u << 2,
+  kCreation = 1u << 3,     // no tensor argument decides the device
+};
+
+struct Row {
+  std::string_view overload;   // "aten::add.Tensor", "aten::relu"
+  LowerFunction lower;
+  Native native = Native::kFloating;
+  uint32_t flags = kNoFlags;
+  // Schema positions, as a mask, of scalars (or scalar lists) that are run-time.
+  uint32_t run_time_scalars = 0;
+  // In-place-only ops: schema positions, as a mask, of the tensors (or lists) that the results
+  // replace, in order.
+  uint32_t mutates = 0;
+};
+constexpr uint32_t At(std::initializer_list<int> positions) {
+  uint32_t mask = 0;
+  for (int p : positions) mask |= 1u << p;
+  return mask;
+}
+
+std::span<const Row> Rows();                        // sorted by overload
+const Row* FindRow(std::string_view overload);      // nullptr: not in the table
+
+}  // namespace neuron::lowering
