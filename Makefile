@@ -1,0 +1,68 @@
+# make demo    set up, build, then train two models on device neuron and show how they compare
+# make test    set up, build, run the C++ and Python suites
+# make help    everything else
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BUILD := build
+JOBS ?= $(shell nproc)
+
+.PHONY: help demo test test-cpp test-python test-asan test-tsan build check format generate bench clean doctor
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+	@echo "make build   set up .venv and install torchneuron into it (editable)"
+	@echo "make check   formatting, lint, types, layering, generated files"
+	@echo "make generate  rewrite the generated pages and stubs"
+	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
+	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
+
+doctor:
+	@PYTHON=$(PYTHON) scripts/doctor.sh
+
+# One stamp per requirements file: what is installed is installed once.
+$(VENV)/.created: | doctor
+	@echo "==> making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+$(VENV)/.requirements-%: requirements/%.txt requirements/build.txt $(VENV)/.created
+	@echo "==> installing requirements/$*.txt"
+	@$(BIN)/pip install --disable-pip-version-check --no-warn-script-location -q --progress-bar on -r requirements/$*.txt
+	@touch $@
+
+build: $(VENV)/.requirements-build
+	@scripts/build.sh
+
+demo: $(VENV)/.requirements-demo build
+	@$(BIN)/python -m demo
+
+test: $(VENV)/.requirements-test build test-cpp test-python
+
+test-cpp: $(VENV)/.requirements-test
+	@scripts/test_cpp.sh release ""
+
+test-python: build
+	@scripts/test_python.sh
+
+test-asan: $(VENV)/.requirements-test
+	@scripts/test_cpp.sh asan address,undefined
+
+test-tsan: $(VENV)/.requirements-test
+	@scripts/test_cpp.sh tsan thread
+
+check: $(VENV)/.requirements-develop build
+	@scripts/check.sh
+
+format: $(VENV)/.requirements-develop
+	@git ls-files '*.cpp' '*.h' | xargs $(BIN)/clang-format -i
+	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
+
+generate: build
+	@$(BIN)/python scripts/generate.py
+
+bench: $(VENV)/.requirements-demo build
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(BUILD) demo-output

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# test_cpp.sh <name> <sanitizers>: builds the C++ suite in build/test-<name> and runs it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+NAME=$1
+SANITIZE=$2
+BIN=$PWD/.venv/bin
+export PATH="$BIN:$PATH"
+if [ ! -f /usr/include/gtest/gtest.h ]; then
+  if [ "$(id -u)" = 0 ]; then
+    echo "==> installing Debian's GoogleTest"
+    apt-get install -y -qq libgtest-dev >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq libgtest-dev >/dev/null; }
+  else
+    echo "torchneuron: GoogleTest is missing; install it with: sudo apt-get install libgtest-dev" >&2
+    exit 1
+  fi
+fi
+BUILD=build/test-$NAME
+mkdir -p build
+cmake -S . -B "$BUILD" -G Ninja -DNEURON_TESTS=ON -DNEURON_TORCH=OFF -DNEURON_SANITIZE="$SANITIZE" \
+  -DPython_EXECUTABLE="$BIN/python" -Dpybind11_DIR="$("$BIN/python" -m pybind11 --cmakedir)" >"$BUILD.log" 2>&1 || { cat "$BUILD.log"; exit 1; }
+ninja -C "$BUILD" -j "${JOBS:-$(nproc)}"
+# Programs of the tests are compiled afresh: nothing may hide behind a cache of an earlier run.
+export TORCH_NEURONX_NEFF_CACHE_DIR=$PWD/$BUILD/cache
+ctest --test-dir "$BUILD" --output-on-failure --no-tests=error
