@@ -1,0 +1,62 @@
+"""`make demo`: train each model on CPU and on neuron, eagerly and compiled; compare; draw."""
+
+import sys
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from demo import report, train
+
+# (column, device, compiled)
+WAYS = (
+    ("CPU", "cpu", False),
+    ("neuron eager", "neuron", False),
+    ("neuron compiled", "neuron", True),
+)
+LOSS_BOUND = 1e-3  # relative, fp32, over the first 50 steps
+ACCURACY_BOUND = 0.97
+
+
+def main() -> int:
+    console = Console()
+    if not torch.accelerator.is_available():
+        console.print("There is no accelerator: torchneuron is not installed in this environment.")
+        return 1
+    torch.compiler.set_default_backend("neuron")
+    results = {}
+    with Progress(
+        TextColumn("{task.description:42}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    ) as progress:
+        everything = progress.add_task(
+            "everything", total=sum(task.steps for task in train.TASKS) * len(WAYS)
+        )
+        for task in train.TASKS:
+            for way, device, compiled in WAYS:
+                bar = progress.add_task(f"{task.name}, {way}", total=task.steps)
+
+                def step(bar=bar):
+                    progress.advance(bar)
+                    progress.advance(everything)
+
+                with report.DeviceMeter(device) as meter:
+                    run = train.train(task, device, compiled, step)
+                results[task, way] = report.Result(run, meter.reading(task.steps))
+    output = Path("demo-output")
+    output.mkdir(exist_ok=True)
+    failures = report.table(console, results, LOSS_BOUND, ACCURACY_BOUND)
+    report.draw_losses(results, output / "losses.png")
+    report.draw_timeline(output / "timeline.png")
+    console.print(f"Pictures: {output / 'losses.png'}, {output / 'timeline.png'}")
+    for failure in failures:
+        console.print(f"[red]{failure}[/red]")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
