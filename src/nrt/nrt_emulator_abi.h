@@ -1,0 +1,30 @@
+// What a library may offer beyond NRT: symbols a caller looks up and does without when missing.
+//
+// Our emulator exports them, AWS's libnrt does not. Callers decide by capability bit, never by
+// which library it is. Valid C and C++.
+#pragma once
+
+#include "nrt/nrt_abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  // nrt_tensor_get_va of a device tensor may be dereferenced by the host.
+  NRT_EMULATOR_HOST_ADDRESSABLE_HBM = 1u << 0,
+  // nrt_emulator_device_time_ps and nrt_emulator_last_duration_ps advance with what runs.
+  NRT_EMULATOR_DEVICE_TIME = 1u << 1,
+};
+uint64_t nrt_emulator_capabilities(void);
+
+// The core's virtual clock in picoseconds: how long the chip would have worked until now. Starts
+// at 0, does not move while nothing runs. Needs nrt_init; 0 for a vnc that does not exist.
+uint64_t nrt_emulator_device_time_ps(int32_t vnc);
+// Modelled duration of the model's last execution; before the first: of one cold execution alone
+// where that does not depend on run-time extents, else 0.
+uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
