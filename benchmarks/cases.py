@@ -1,0 +1,128 @@
+"""The cases. Each is a function from nothing to records; its name is what --only selects."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from benchmarks.gpt import GptLike, training_step
+from benchmarks.measure import Record, compare
+
+Case = Callable[[], Iterator[Record]]
+CASES: dict[str, Case] = {}
+
+
+def case(function: Case) -> Case:
+    CASES[function.__name__] = function
+    return function
+
+
+def sync() -> None:
+    torch.accelerator.synchronize()
+
+
+def both(make: Callable[[str], Callable[[], object]]) -> tuple[Callable, Callable]:
+    """The same work on neuron (ending in a synchronisation) and on CPU."""
+    mine, theirs = make("neuron"), make("cpu")
+
+    def ours():
+        mine()
+        sync()
+
+    return ours, theirs
+
+
+@case
+def small_op() -> Iterator[Record]:
+    """Cost of a call from Python: 16 elements, 10,000 calls, one synchronisation."""
+    calls = 10_000
+
+    def make(device):
+        a, b = torch.ones(16, device=device), torch.ones(16, device=device)
+
+        def run():
+            with torch.no_grad():
+                for _ in range(calls):
+                    torch.add(a, b)
+
+        return run
+
+    yield compare("small_op", "aten::add f32[16]", *both(make), unit="us/call", calls=calls)
+
+
+@case
+def gemm() -> Iterator[Record]:
+    for dtype in (torch.float32, torch.bfloat16):
+        for n in (512, 1024, 2048):
+
+            def make(device, n=n, dtype=dtype):
+                torch.manual_seed(0)
+                a = torch.randn(n, n).to(dtype).to(device)
+                w = torch.randn(n, n).to(dtype).to(device)
+                return lambda: F.linear(a, w)
+
+            name = str(dtype).removeprefix("torch.")
+            yield compare("gemm", f"F.linear {name} {n}^3", *both(make), unit="ms/call")
+
+
+@case
+def pointwise() -> Iterator[Record]:
+    """4M fp32 elements."""
+    work = {
+        "add": lambda a, b: a + b,
+        "mul": lambda a, b: a * b,
+        "gelu": lambda a, b: F.gelu(a),
+        "exp": lambda a, b: a.exp(),
+        "sum": lambda a, b: a.sum(),
+        "softmax": lambda a, b: F.softmax(a, -1),
+        "layer_norm": lambda a, b: F.layer_norm(a, a.shape[-1:]),
+    }
+    for name, function in work.items():
+
+        def make(device, function=function):
+            torch.manual_seed(0)
+            a = torch.randn(4096, 1024).to(device)
+            b = torch.randn(4096, 1024).to(device)
+            return lambda: function(a, b)
+
+        yield compare("pointwise", f"{name} f32[4096,1024]", *both(make), unit="ms/call")
+
+
+@case
+def convolution() -> Iterator[Record]:
+    """3x3, 64 to 64 channels, 56x56, batch 8, forward and backward."""
+
+    def make(device):
+        torch.manual_seed(0)
+        layer = nn.Conv2d(64, 64, 3, padding=1).to(device)
+        x = torch.randn(8, 64, 56, 56).to(device).requires_grad_()
+
+        def run():
+            layer.zero_grad()
+            layer(x).sum().backward()
+
+        return run
+
+    yield compare("convolution", "conv2d 3x3 forward+backward f32", *both(make), rounds=3)
+
+
+@case
+def gpt_step() -> Iterator[Record]:
+    """One AdamW step of a GPT-like model: d 384, 6 heads, 6 layers, T 256, V 4096, batch 4."""
+    for autocast in (False, True):
+        for compiled in (False, True):
+            steps = {}
+            for device in ("neuron", "cpu"):
+                torch.manual_seed(0)
+                model = GptLike().to(device)
+                if compiled and device == "neuron":
+                    model.compile(backend="neuron")
+                steps[device] = training_step(model, device, autocast)
+
+            def ours(step=steps["neuron"]):
+                step()
+                sync()
+
+            name = f"GPT-like step {'bf16' if autocast else 'fp32'} {'compiled' if compiled else 'eager'}"
+            yield compare("gpt_step", name, ours, steps["cpu"], rounds=2)
