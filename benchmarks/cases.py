@@ -124,5 +124,7 @@ def gpt_step() -> Iterator[Record]:
                 step()
                 sync()
 
-            name = f"GPT-like step {'bf16' if autocast else 'fp32'} {'compiled' if compiled else 'eager'}"
-            yield compare("gpt_step", name, ours, steps["cpu"], rounds=2)
+            numbers = "bf16" if autocast else "fp32"
+            way = "compiled" if compiled else "eager"
+            case_name = f"GPT-like step {numbers} {way}"
+            yield compare("gpt_step", case_name, ours, steps["cpu"], rounds=2)

@@ -1,7 +1,8 @@
 """Interleaved timing of two callables and the record that a case leaves.
 
-A round runs ours, reference, reference, ours, so that a drift of the machine meets both alike. The
-figure of a side is the median of its rounds; the spread is (75th - 25th percentile) / median of ours.
+A round runs ours, reference, reference, ours, so that a drift of the machine meets both alike.
+The figure of a side is the median of its rounds; the spread is the interquartile range of ours
+over its median.
 """
 
 import json
