@@ -1,0 +1,33 @@
+"""What makes `neuron` a PyTorch device: the steps of autoload, in order."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import torch
+
+
+def register() -> None:
+    _refuse_other_builds()
+    torch.utils.rename_privateuse1_backend("neuron")
+    from torch_neuronx import _C
+
+    _C.register_hooks()
+    from torch_neuronx import neuron
+
+    torch._register_device_module("neuron", neuron)
+    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    from torch_neuronx import _fallback
+
+    _fallback.install_logger()
+
+
+def _refuse_other_builds() -> None:
+    try:
+        found = importlib.metadata.distribution("torch-neuronx")
+    except importlib.metadata.PackageNotFoundError:
+        return
+    raise ImportError(
+        f"torchneuron and torch-neuronx {found.version} both provide the device 'neuron': "
+        "uninstall one of them, or use an environment of its own for each"
+    )

@@ -1,0 +1,26 @@
+// Ops without a lowering run on the CPU: counted, logged once each with the Python line, refused
+// under TORCHNEURON_STRICT.
+#pragma once
+
+#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace neuron::pytorch {
+
+void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+// Counts and, the first time, logs; throws NotImplementedError under the strict switch.
+void NoteFallback(const std::string& op);
+std::map<std::string, int64_t> FallbackCounts();
+void ClearFallbackCounts();
+void SetStrict(bool strict);
+bool IsStrict();
+// Called once per op, on the thread of the call. The Python layer adds file and line.
+void SetFallbackLogger(std::function<void(const std::string& op)> logger);
+
+}  // namespace neuron::pytorch
