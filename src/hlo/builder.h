@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ class Value {
   const Shape& shape() const;  // an empty f32 scalar shape if not valid
   DType dtype() const { return shape().dtype; }
   int64_t rank() const { return shape().rank(); }
-  int64_t dim(int64_t i) const { return shape().dims[static_cast<size_t>(i)]; }
+  int64_t dim(int64_t i) const;  // negative counts from the end; 1 if not valid
   Instruction* instruction() const { return instruction_; }
 
  private:
@@ -156,6 +157,7 @@ class Builder {
   Value Emit(Opcode opcode, std::vector<Value> operands, Attributes attributes = {},
              std::vector<Computation*> called = {}, const Shape* stated = nullptr);
   struct State;
+  explicit Builder(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
   Status status_;
 };

@@ -20,7 +20,7 @@ class Literal {
   static Literal S64Vector(const std::vector<int64_t>& values);
 
   const Shape& shape() const { return shape_; }
-  const std::string& bytes() const { return *bytes_; }
+  const std::string& bytes() const;  // empty if default constructed
   // Element `index` (row major) as a double or int64; for complex the real part.
   double AsDouble(int64_t index = 0) const;
   int64_t AsInt64(int64_t index = 0) const;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/status.h"
@@ -18,6 +19,7 @@
 namespace neuron::hlo {
 
 class Computation;
+class Module;
 
 enum class Comparison : uint8_t { kEq, kNe, kGe, kGt, kLe, kLt };
 
@@ -98,9 +100,12 @@ class Instruction {
   Attributes& mutable_attributes() { return attributes_; }
   const std::string& metadata() const { return metadata_; }  // source op; no part of cache keys
   Computation* parent() const { return parent_; }
+  // Instructions that have this one among their operands, each once, in order of first use.
+  const std::vector<Instruction*>& users() const { return users_; }
 
  private:
   friend class Computation;
+  friend class Module;
   Opcode opcode_{};
   Shape shape_;
   std::string name_;
@@ -110,9 +115,8 @@ class Instruction {
   Attributes attributes_;
   std::string metadata_;
   Computation* parent_ = nullptr;
+  std::vector<Instruction*> users_;
 };
-
-class Module;
 
 class Computation {
  public:
@@ -124,12 +128,14 @@ class Computation {
   std::vector<Instruction*> Parameters() const;  // by number
   Module* parent() const { return parent_; }
 
-  // Appends; operands must be of this computation and precede.
+  // Appends; operands must be of this computation and precede. An empty name is made from opcode
+  // and id; a taken one gets the id as suffix.
   Instruction* Add(Opcode opcode, Shape shape, std::vector<Instruction*> operands,
                    Attributes attributes = {}, std::vector<Computation*> called = {},
                    std::string name = "");
   void SetMetadata(Instruction* instruction, std::string metadata);
-  // Uses of `from` become uses of `to`, the root too. `from` stays until RemoveDead().
+  // Uses of `from` become uses of `to`, the root too, except in `to` itself (which may wrap
+  // `from`). `from` stays until RemoveDead().
   void ReplaceAllUses(Instruction* from, Instruction* to);
   void ReplaceOperand(Instruction* user, int64_t operand, Instruction* to);
   void RemoveDead();   // drops what the root does not need; parameters stay
@@ -166,6 +172,9 @@ class Module {
   void set_entry(Computation* entry) { entry_ = entry; }
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
   Computation* AddComputation(std::string name);
+  // Computations reachable from the entry, each after those it calls; the entry is last.
+  std::vector<Computation*> PostOrder() const;
+  void RemoveUnusedComputations();
   std::vector<InputOutputAlias>& aliases() { return aliases_; }
   const std::vector<InputOutputAlias>& aliases() const { return aliases_; }
 
@@ -175,11 +184,13 @@ class Module {
 
  private:
   friend class Computation;
+  std::string UniqueName(std::string name, int64_t id);
   std::string name_;
   std::vector<std::unique_ptr<Computation>> computations_;
   Computation* entry_ = nullptr;
   std::vector<InputOutputAlias> aliases_;
   int64_t next_id_ = 1;
+  std::unordered_set<std::string> names_;  // of instructions and computations: all differ
 };
 
 // Shape rules, operand counts, attributes, topological order, root and parameter numbering.

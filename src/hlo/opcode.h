@@ -51,6 +51,8 @@ enum class Opcode : uint8_t {
 std::string_view OpcodeName(Opcode opcode);
 int OpcodeArity(Opcode opcode);
 std::optional<Opcode> OpcodeFromName(std::string_view name);
-bool IsElementwise(Opcode opcode);  // same shape in and out (convert, compare, select, clamp too)
+// Same dimensions in and out: convert, compare, select and clamp too. Not bitcast-convert, which
+// changes the rank where the widths differ.
+bool IsElementwise(Opcode opcode);
 
 }  // namespace neuron::hlo
