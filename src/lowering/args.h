@@ -20,17 +20,21 @@
 namespace neuron::lowering {
 
 struct TensorArg {
-  hlo::Value value;            // not valid: an undefined tensor or None
-  bool wrapped_number = false; // takes part in type promotion as a Python number
+  hlo::Value value;             // not valid: an undefined tensor or None
+  bool wrapped_number = false;  // takes part in type promotion as a Python number
 };
 
-// A Python number: which kind it is decides type promotion.
+// A Python number: which kind it is decides type promotion. A number may also stand where the
+// schema says Tensor: FX graphs hold them there, and eager passes wrapped numbers and zero-dim CPU
+// tensors so, since their value (not their memory) enters the program.
 struct ScalarArg {
   enum class Kind : uint8_t { kBool, kInt, kFloat, kComplex };
   Kind kind = Kind::kInt;
-  bool run_time = false;             // the value below is only an example if set
-  std::complex<double> number;       // float and complex
-  int64_t integer = 0;               // bool and int
+  bool run_time = false;        // the value below is only an example if set
+  std::complex<double> number;  // float and complex
+  int64_t integer = 0;          // bool and int
+  // Set: the value of a zero-dim CPU tensor of this dtype, which promotes as such a tensor does.
+  DType tensor_dtype = DType::kInvalid;
 };
 
 // std::monostate: None. vector<TensorArg>: Tensor[] and Tensor?[].
@@ -50,13 +54,20 @@ struct ScalarParameter {
 };
 
 // Codes of the data-error record s32[4] {code, op, operand, index}; the first error wins.
-enum class DataError : int32_t { kNone = 0, kIndexOutOfRange = 1, kDivisionByZero = 2, kAssert = 3, kNegativeProbability = 4 };
+enum class DataError : int32_t {
+  kNone = 0,
+  kIndexOutOfRange = 1,
+  kDivisionByZero = 2,
+  kAssert = 3,
+  kNegativeProbability = 4
+};
 
 class Args {
  public:
-  // `next_parameter`: HLO parameters from this number on are free for scalars.
+  // `next_parameter`: HLO parameters from this number on are free for scalars. `op`: what error
+  // records name; by convention the row's index in Rows().
   Args(hlo::Builder& builder, std::string_view overload, std::vector<ArgValue> values,
-       int64_t next_parameter);
+       int64_t next_parameter, int32_t op = 0, DType default_dtype = DType::kF32);
 
   std::string_view overload() const { return overload_; }
   size_t size() const { return values_.size(); }
@@ -64,7 +75,9 @@ class Args {
   bool is_none(size_t i) const;  // None, undefined tensor, or beyond the end
 
   // A wrong kind is a bug of the row: Builder::Fail with overload and position.
-  hlo::Value tensor(size_t i);
+  hlo::Value tensor(size_t i);                // a number becomes a rank-0 value of its own dtype
+  hlo::Value operand(size_t i, DType dtype);  // tensor or number, converted to dtype
+  DType dtype_of(size_t i) const;             // of a tensor or number
   std::optional<hlo::Value> optional_tensor(size_t i);
   std::vector<hlo::Value> tensors(size_t i);
   int64_t integer(size_t i) const;
@@ -79,6 +92,9 @@ class Args {
   const ScalarArg& scalar_arg(size_t i) const;
   // The scalar as a rank-0 value of `dtype`: a parameter if it is run-time, else a constant.
   hlo::Value scalar(size_t i, DType dtype);
+  hlo::Value scalar_element(size_t i, size_t element, DType dtype);  // of a Scalar[] or float[]
+  // Is the scalar a known constant equal to `value`? False for run-time scalars.
+  bool scalar_is(size_t i, double value) const;
 
   // Philox key and offset of this call as u64[2] (a parameter); `numbers` is how many 128-bit
   // counters the op draws, so that the caller advances the generator.
@@ -92,17 +108,29 @@ class Args {
   // before zero-dim ones before numbers, by category; floats stay in the default dtype.
   DType ResultType(std::initializer_list<size_t> positions) const;
 
+  // torch.get_default_dtype(): what integers become in floating point ops.
+  DType default_dtype() const { return default_dtype_; }
+  int64_t next_parameter() const { return next_parameter_; }
   hlo::Builder& builder() { return builder_; }
   const std::vector<ScalarParameter>& scalar_parameters() const { return scalar_parameters_; }
   int64_t philox_parameter() const { return philox_parameter_; }  // -1: none drawn
   int64_t philox_numbers() const { return philox_numbers_; }
   std::optional<hlo::Value> error_record();  // s32[4], if anything can fail
+  // The first record with a code, for modules of several ops.
+  static hlo::Value FirstError(hlo::Builder& b, const std::vector<hlo::Value>& records);
 
  private:
+  hlo::Value ScalarValue(const ScalarArg& scalar, int64_t argument, int64_t element, DType dtype);
+  template <typename T>
+  const T* Get(size_t i, std::string_view expected) const;
+
   hlo::Builder& builder_;
   std::string overload_;
   std::vector<ArgValue> values_;
   int64_t next_parameter_;
+  int32_t op_;
+  DType default_dtype_;
+  std::vector<hlo::Value> scalar_values_;  // of scalar_parameters_
   std::vector<ScalarParameter> scalar_parameters_;
   int64_t philox_parameter_ = -1;
   int64_t philox_numbers_ = 0;
@@ -110,5 +138,6 @@ class Args {
 };
 
 DType PromoteTypes(DType a, DType b);  // torch.promote_types
+DType ScalarDType(const ScalarArg& scalar, DType default_dtype);
 
 }  // namespace neuron::lowering

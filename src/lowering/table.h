@@ -1,8 +1,12 @@
 // The lowering table: one row per functional ATen overload, shared by eager and torch.compile.
 //
 // In-place and out= forms follow by rule (the caller maps aten::add_.Tensor and aten::add.out to
-// aten::add.Tensor); ops that exist only in place are rows of their own, with `mutates`. A family
-// is a file: `extern const std::span<const Row> kActivationRows;`, collected in table.cpp.
+// aten::add.Tensor: the exact name first, then without the trailing underscore); ops that exist
+// only in place are rows of their own, with `mutates`. A family is a file: `extern const
+// std::span<const Row> kActivationRows;`, collected in table.cpp.
+//
+// What a row cannot express (a boolean mask as an index, an unusual option) it refuses with
+// Builder::Fail(Unimplemented(...)): the caller falls back to CPU and counts it.
 #pragma once
 
 #include <span>
@@ -25,18 +29,20 @@ enum RowFlags : uint32_t {
   kElementwise = 1u << 0,  // may write through an alias of an equally shaped and strided input
   kView = 1u << 1,         // returns an alias in eager; lowered only inside FX graphs
   kRandom = 1u << 2,
-  kCreation = 1u << 3,     // no tensor argument decides the device
+  kCreation = 1u << 3,  // no tensor argument decides the device
 };
 
 struct Row {
-  std::string_view overload;   // "aten::add.Tensor", "aten::relu"
+  std::string_view overload;  // "aten::add.Tensor", "aten::relu"
   LowerFunction lower;
   Native native = Native::kFloating;
   uint32_t flags = kNoFlags;
-  // Schema positions, as a mask, of scalars (or scalar lists) that are run-time.
+  // Schema positions, as a mask, of scalars (or scalar lists) that are run-time. A scalar that is
+  // exactly 1 is better passed as a constant: alpha = 1 then costs nothing.
   uint32_t run_time_scalars = 0;
-  // In-place-only ops: schema positions, as a mask, of the tensors (or lists) that the results
-  // replace, in order.
+  // Schema positions, as a mask, of tensors (or lists) that the op overwrites: in-place-only ops,
+  // and batch norm's running statistics, which the schema hides. Their new values are the last
+  // results, one per tensor in order; one that is not valid means unchanged.
   uint32_t mutates = 0;
 };
 constexpr uint32_t At(std::initializer_list<int> positions) {
@@ -45,7 +51,7 @@ constexpr uint32_t At(std::initializer_list<int> positions) {
   return mask;
 }
 
-std::span<const Row> Rows();                        // sorted by overload
-const Row* FindRow(std::string_view overload);      // nullptr: not in the table
+std::span<const Row> Rows();                    // sorted by overload
+const Row* FindRow(std::string_view overload);  // nullptr: not in the table
 
 }  // namespace neuron::lowering

@@ -1,0 +1,18 @@
+// The families of the lowering table. A new family is its file, a line here and one in CMake.
+#pragma once
+
+#include "lowering/table.h"
+
+namespace neuron::lowering {
+
+#define NEURON_LOWERING_FAMILIES(V) \
+  V(Arithmetic)                     \
+  V(Unary)                          \
+  V(Comparison)                     \
+  V(Activation)
+
+#define V(name) extern const std::span<const Row> k##name##Rows;
+NEURON_LOWERING_FAMILIES(V)
+#undef V
+
+}  // namespace neuron::lowering
