@@ -71,13 +71,22 @@ enum class OperandKind : uint8_t {
   kFlag,          // int64_t 0 or 1
   kText,          // std::string
   kIntegers,      // std::vector<int64_t>
-  kTiles,         // variadic tail: any number of tiles or integers (last operand only)
+  kTiles,         // variadic tail: any number of tiles, integers, numbers, registers and register
+                  // expressions (last operand only)
 };
 enum class Role : uint8_t { kIn, kOut, kInOut };
 
+// One bit per dtype; the NeuronCore's own dtypes (numbers from 200 on) take the top bits.
 using DTypeMask = uint64_t;
-DTypeMask Mask(std::initializer_list<DType> dtypes);
-bool Contains(DTypeMask mask, DType dtype);
+constexpr DTypeMask Mask(std::initializer_list<DType> dtypes) {
+  DTypeMask mask = 0;
+  for (const DType dtype : dtypes) {
+    const int number = static_cast<int>(dtype);
+    mask |= DTypeMask{1} << (number < 200 ? number : number - 200 + 56);
+  }
+  return mask;
+}
+constexpr bool Contains(DTypeMask mask, DType dtype) { return (mask & Mask({dtype})) != 0; }
 
 struct OperandDef {
   std::string_view name;
@@ -102,12 +111,13 @@ struct InstructionDef {
   std::string_view mnemonic;
   std::string_view summary;   // one line of the reference page and the docstring
   uint8_t engines = 0;        // mask of Bit(engine); the first bit set is the default
-  std::span<const OperandDef> operands;
+  std::span<const OperandDef> operands = {};
   uint8_t max_free_dims = 4;
   // Rules beyond operand kinds, memories and dtypes. A message starts with a label such as
   // "tensor_scalar.alu:". May be null.
   Status (*check)(const Instruction& instruction, Target target) = nullptr;
-  // Busy cycles of the executing engine (DMA: of one queue, at the DMA clock of timing.h).
+  // Busy cycles of the executing engine: from this instruction's start to the next one's. Clocks
+  // and what a result takes to arrive after that: timing.h.
   double (*cost)(const CostInput& input) = nullptr;
   bool ours = false;          // an extension of the public ISA
   std::string_view source;    // documentation the row rests on
@@ -117,6 +127,18 @@ std::span<const InstructionDef* const> InstructionTable();
 const InstructionDef& DefOf(Opcode opcode);
 std::optional<Opcode> OpcodeFromMnemonic(std::string_view mnemonic);
 uint64_t InstructionTableHash();  // of everything that the encoding and the semantics depend on
+
+// Operand `index`, or a monostate where a trailing optional operand was left out.
+const Operand& OperandAt(const Instruction& instruction, size_t index);
+// The tile / integer at `index`; Requires that it is one. IntegerAt gives `fallback` for an absent
+// operand.
+const AccessPattern& TileAt(const Instruction& instruction, size_t index);
+int64_t IntegerAt(const Instruction& instruction, size_t index, int64_t fallback = 0);
+
+// True if every tile of the instruction holds integers of at most 32 bits or kPred: then arithmetic
+// is 32-bit two's complement, immediates are integers and RegisterOperands are read as integers
+// (their low 32 bits); otherwise everything is fp32 and registers hold fp32 bits.
+bool IsIntegerArithmetic(const Instruction& instruction);
 
 // Every static rule: operand kinds and counts, memories, dtypes, partitions (start 0/32/64/96 by
 // count), free dimensions, SBUF/PSUM bounds at maximal counts, and the row's own check.

@@ -7,6 +7,9 @@
 // complement with truncation to the destination (public for tensor_tensor on GpSimd; ours
 // elsewhere). Bitvec operators work on raw integer bits. Comparisons give 1 or 0. maximum and
 // minimum return NaN if an operand is NaN, as IEEE 754-2019 maximum does.
+//
+// Storing fp32 into an integer rounds to nearest even and saturates, NaN becomes 0 (NKI 0.6);
+// storing anything into kPred stores `value != 0`.
 #pragma once
 
 #include <cstdint>

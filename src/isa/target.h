@@ -24,9 +24,14 @@ struct TargetRow {
   double hbm_bytes_per_second_per_core;
   int64_t dma_engines_per_core;
   double dma_bytes_per_second_per_engine;  // practical
+  double dma_descriptor_ns;                // per row of a transfer, on the engine that moves it
+  double dma_issue_ns;                     // least time from a transfer to the next of its queue
   double dma_start_ns;                     // fixed latency of a transfer
-  double vector_fixed_cycles;              // per instruction
-  double scalar_fixed_cycles;
+  double vector_fixed_cycles;              // per instruction, on top of its elements
+  double scalar_latency_cycles;            // from issue to a visible result, beside its elements
+  double gpsimd_fixed_cycles;              // per instruction
+  double gpsimd_kernel_launch_ns;          // of a GpSimd kernel, beside its own modelled cost
+  double memory_access_cycles;             // SBUF/PSUM, after an engine's last element
   double tensor_drain_cycles;
   double activation_table_load_ns;
   double semaphore_ns;

@@ -1,0 +1,55 @@
+// Runs the GpSimd kernel `name`: a C++ function with typed parameters, one file each, for what is
+// irregular on the chip too (sort, top-k, random bits, 64-bit and complex arithmetic ...).
+//
+// The tail is the kernel's arguments in its own order: tiles (SBUF or HBM, which the GpSimd cores
+// reach with their own DMA), integers, numbers, registers, register expressions. The first
+// `num_outputs` tiles of it are written, the others are read.
+#include "isa/row.h"
+
+namespace neuron::isa {
+namespace {
+
+using namespace gpsimd_kernel_operands;
+
+constexpr OperandDef kOperands[] = {
+    Value("name", OperandKind::kText, "the kernel"),
+    Value("num_outputs", OperandKind::kInteger,
+          "how many tiles of the tail, from its start, are written"),
+    {"arguments", OperandKind::kTiles, Role::kInOut, kSbuf | kHbm, kAnyDType, true,
+     "the kernel's own"},
+};
+static_assert(std::size(kOperands) == kCount);
+
+Status Check(const Instruction& instruction, Target) {
+  if (std::get<std::string>(instruction.operands[kName]).empty())
+    return InvalidArgument("gpsimd_kernel.name: no kernel is named");
+  int64_t tiles = 0;
+  for (size_t i = kArguments; i < instruction.operands.size(); ++i)
+    tiles += std::holds_alternative<AccessPattern>(instruction.operands[i]);
+  return CheckRange("gpsimd_kernel.num_outputs", "num_outputs", IntegerAt(instruction, kNumOutputs),
+                    0, tiles);
+}
+
+double Cost(const CostInput& input) {
+  // The launch, and each element once: a kernel's own cost is declared beside its function.
+  const TargetRow& row = RowOf(input.target);
+  double elements = 0;
+  for (size_t i = kArguments; i < input.elements.size(); ++i)
+    elements += static_cast<double>(input.elements[i] * input.partitions[i]);
+  return row.gpsimd_kernel_launch_ns * row.gpsimd_clock_hz * 1e-9 + elements / kPartitions;
+}
+
+}  // namespace
+
+constinit const InstructionDef kDef_gpsimd_kernel{
+    .mnemonic = "gpsimd_kernel",
+    .summary = "Run a GpSimd kernel.",
+    .engines = Bit(Engine::kGpSimd),
+    .operands = kOperands,
+    .check = Check,
+    .cost = Cost,
+    .ours = true,
+    .source = "extension: general code on GpSimd",
+};
+
+}  // namespace neuron::isa

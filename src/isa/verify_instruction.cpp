@@ -1,0 +1,222 @@
+#include <algorithm>
+
+#include "isa/instruction.h"
+
+namespace neuron::isa {
+namespace {
+
+std::string_view KindName(OperandKind kind) {
+  switch (kind) {
+    case OperandKind::kTile:
+      return "a tile";
+    case OperandKind::kNumber:
+      return "a number";
+    case OperandKind::kInteger:
+      return "an integer";
+    case OperandKind::kScalarOrTile:
+      return "a number, a register or a tile";
+    case OperandKind::kAffine:
+      return "a register expression";
+    case OperandKind::kRegister:
+      return "a register";
+    case OperandKind::kAlu:
+      return "an ALU operator";
+    case OperandKind::kActivation:
+      return "an activation function";
+    case OperandKind::kFlag:
+      return "0 or 1";
+    case OperandKind::kText:
+      return "text";
+    case OperandKind::kIntegers:
+      return "a list of integers";
+    case OperandKind::kTiles:
+      return "a tile, a number or a register";
+  }
+  return "?";
+}
+
+bool Matches(OperandKind kind, const Operand& operand) {
+  const auto is = [&]<typename... T>() { return (std::holds_alternative<T>(operand) || ...); };
+  switch (kind) {
+    case OperandKind::kTile:
+      return is.operator()<AccessPattern>();
+    case OperandKind::kNumber:
+      return is.operator()<double>();
+    case OperandKind::kInteger:
+      return is.operator()<int64_t>();
+    case OperandKind::kScalarOrTile:
+      return is.operator()<double, RegisterOperand, AccessPattern>();
+    case OperandKind::kAffine:
+      return is.operator()<Affine>();
+    case OperandKind::kRegister:
+      return is.operator()<RegisterOperand>();
+    case OperandKind::kAlu:
+      return is.operator()<AluOp>();
+    case OperandKind::kActivation:
+      return is.operator()<ActivationFunction>();
+    case OperandKind::kFlag: {
+      const auto* flag = std::get_if<int64_t>(&operand);
+      return flag != nullptr && (*flag == 0 || *flag == 1);
+    }
+    case OperandKind::kText:
+      return is.operator()<std::string>();
+    case OperandKind::kIntegers:
+      return is.operator()<std::vector<int64_t>>();
+    case OperandKind::kTiles:
+      return is.operator()<AccessPattern, int64_t, double, RegisterOperand, Affine>();
+  }
+  return false;
+}
+
+std::string_view MemoryName(Memory memory) {
+  switch (memory) {
+    case Memory::kSbuf:
+      return "sbuf";
+    case Memory::kPsum:
+      return "psum";
+    case Memory::kHbm:
+      return "hbm";
+  }
+  return "?";
+}
+
+std::string MemoryNames(uint8_t mask) {
+  std::string names;
+  for (const Memory memory : {Memory::kSbuf, Memory::kPsum, Memory::kHbm})
+    if ((mask & static_cast<uint8_t>(memory)) != 0)
+      names += StrCat(names.empty() ? "" : " or ", MemoryName(memory));
+  return names;
+}
+
+// Tensor reads SBUF and writes PSUM; GpSimd and the DMA engines never reach PSUM.
+Status CheckPort(const AccessPattern& tile, Engine engine, Role role) {
+  if (engine == Engine::kTensor) {
+    const Memory need = role == Role::kIn ? Memory::kSbuf : Memory::kPsum;
+    if (tile.memory != need)
+      return InvalidArgument("is in ", MemoryName(tile.memory), ", the Tensor engine ",
+                             role == Role::kIn ? "reads sbuf" : "writes psum", " only");
+  }
+  if ((engine == Engine::kGpSimd || engine == Engine::kDma) && tile.memory == Memory::kPsum)
+    return InvalidArgument("is in psum, which ", EngineName(engine), " cannot reach");
+  return OkStatus();
+}
+
+Status CheckPartitions(const AccessPattern& tile) {
+  const int64_t count = tile.partitions.max;
+  const int start = tile.start_partition;
+  if (count < 1 || count > kPartitions)
+    return InvalidArgument("has ", count, " partitions, allowed are 1 to ", kPartitions);
+  if (start + count > kPartitions)
+    return InvalidArgument("covers partitions ", start, " to ", start + count, ", memory has ",
+                           kPartitions);
+  const int grain = count > 64 ? 128 : count > 32 ? 64 : 32;
+  if (start % grain != 0)
+    return InvalidArgument("starts at partition ", start, "; ", count,
+                           " partitions may start at multiples of ", grain);
+  return OkStatus();
+}
+
+// Keeps products of counts and steps far from 64-bit overflow, whatever a container holds.
+Status CheckMagnitudes(const AccessPattern& tile) {
+  constexpr int64_t kMost = int64_t{1} << 48;
+  int64_t elements = std::max(tile.partitions.max, 1);
+  int64_t reach = 0;
+  const auto add = [&reach](int64_t step, int64_t count) {
+    int64_t distance = 0;
+    return step > -kMost && step < kMost && !__builtin_mul_overflow(step, count, &distance) &&
+           !__builtin_add_overflow(reach, distance < 0 ? -distance : distance, &reach) &&
+           reach <= kMost;
+  };
+  bool ok = tile.offset.base > -kMost && tile.offset.base < kMost &&
+            add(tile.partition_step, tile.partitions.max);
+  for (int i = 0; ok && i < tile.num_dims; ++i)
+    ok = add(tile.dims[i].step, tile.dims[i].count.max) &&
+         !__builtin_mul_overflow(elements, int64_t{tile.dims[i].count.max}, &elements) &&
+         elements <= kMost;
+  for (int i = 0; ok && i < tile.offset.num_terms; ++i)
+    ok = tile.offset.terms[i].coefficient > -kMost && tile.offset.terms[i].coefficient < kMost;
+  if (ok) return OkStatus();
+  return InvalidArgument("reaches beyond 2^48 elements or bytes");
+}
+
+Status CheckTile(const AccessPattern& tile, const OperandDef& def, const Instruction& instruction,
+                 const InstructionDef& row, Target target) {
+  if ((def.memories & static_cast<uint8_t>(tile.memory)) == 0)
+    return InvalidArgument("is in ", MemoryName(tile.memory), ", expected ",
+                           MemoryNames(def.memories));
+  const int64_t size = ByteSize(tile.dtype);
+  if (size == 0) return InvalidArgument("has no element type");
+  if (def.dtypes != 0 && !Contains(def.dtypes, tile.dtype))
+    return InvalidArgument("is ", DTypeName(tile.dtype), ", which ", row.mnemonic,
+                           " does not take there");
+  NEURON_RETURN_IF_ERROR(CheckPort(tile, instruction.engine, def.role));
+  if (tile.num_dims > AccessPattern::kMaxDims || tile.num_dims > row.max_free_dims)
+    return InvalidArgument("has ", static_cast<int>(tile.num_dims), " free dimensions, ",
+                           row.mnemonic, " takes at most ", static_cast<int>(row.max_free_dims));
+  NEURON_RETURN_IF_ERROR(CheckMagnitudes(tile));
+  if (tile.offset.is_constant() && tile.offset.base % size != 0)
+    return InvalidArgument("begins at byte ", tile.offset.base, ", which is no multiple of ",
+                           DTypeName(tile.dtype), "'s ", size);
+  const bool on_chip = tile.memory != Memory::kHbm;
+  for (int i = 0; i < tile.num_dims; ++i) {
+    const Dim& dim = tile.dims[i];
+    if (dim.count.max < 1) return InvalidArgument("has a free dimension of count ", dim.count.max);
+    // Documented: 16-bit fields, counts unsigned, steps signed.
+    if (on_chip && (dim.count.max > 0xffff || dim.step < -0x8000 || dim.step > 0x7fff))
+      return InvalidArgument("has a free dimension (", dim.step, ", ", dim.count.max,
+                             "); on chip counts go to 65535, steps from -32768 to 32767");
+  }
+  if (!on_chip) {
+    if (tile.partitions.max < 1) return InvalidArgument("has ", tile.partitions.max, " rows");
+    return OkStatus();
+  }
+  NEURON_RETURN_IF_ERROR(CheckPartitions(tile));
+  if (tile.offset.is_constant()) {
+    const TargetRow& limits = RowOf(target);
+    const int64_t most = tile.memory == Memory::kSbuf ? limits.sbuf_bytes_per_partition
+                                                      : limits.psum_bytes_per_partition;
+    const ByteRange bytes = Footprint(tile, nullptr);
+    if (bytes.begin < 0 || bytes.end > most)
+      return OutOfRange("covers bytes ", bytes.begin, " to ", bytes.end, " of a partition, ",
+                        limits.name, "'s ", MemoryName(tile.memory), " has ", most);
+  }
+  return OkStatus();
+}
+
+Status CheckOperand(const Operand& operand, const OperandDef& def, const Instruction& instruction,
+                    const InstructionDef& row, Target target) {
+  if (std::holds_alternative<std::monostate>(operand)) {
+    if (def.optional) return OkStatus();
+    return InvalidArgument("is missing, expected ", KindName(def.kind));
+  }
+  if (!Matches(def.kind, operand))
+    return InvalidArgument("is of the wrong kind, expected ", KindName(def.kind));
+  if (const auto* tile = std::get_if<AccessPattern>(&operand))
+    return CheckTile(*tile, def, instruction, row, target);
+  return OkStatus();
+}
+
+}  // namespace
+
+Status VerifyInstruction(const Instruction& instruction, Target target) {
+  if (static_cast<size_t>(instruction.opcode) >= InstructionTable().size())
+    return InvalidArgument("opcode ", static_cast<int>(instruction.opcode),
+                           " is not in the instruction table");
+  const InstructionDef& row = DefOf(instruction.opcode);
+  if (static_cast<int>(instruction.engine) >= kNumEngines ||
+      (row.engines & Bit(instruction.engine)) == 0)
+    return InvalidArgument(row.mnemonic, ": cannot run on engine ", EngineName(instruction.engine));
+  const bool variadic = !row.operands.empty() && row.operands.back().kind == OperandKind::kTiles;
+  if (!variadic && instruction.operands.size() > row.operands.size())
+    return InvalidArgument(row.mnemonic, ": ", instruction.operands.size(),
+                           " operands, it takes at most ", row.operands.size());
+  const size_t count = std::max(instruction.operands.size(), row.operands.size());
+  for (size_t i = 0; i < count; ++i) {
+    const OperandDef& def = row.operands[std::min(i, row.operands.size() - 1)];
+    const Status status = CheckOperand(OperandAt(instruction, i), def, instruction, row, target);
+    if (!status.ok()) return status.WithPrefix(StrCat(row.mnemonic, ": ", def.name, " "));
+  }
+  return row.check != nullptr ? row.check(instruction, target) : OkStatus();
+}
+
+}  // namespace neuron::isa
