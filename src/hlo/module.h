@@ -76,8 +76,10 @@ struct Attributes {
   GatherDimensions gather;
   ScatterDimensions scatter;
   Comparison comparison = Comparison::kEq;
+  bool total_order = false;              // compare of floats: -NaN < -inf < ... < -0 < +0 < ... < NaN
   bool is_stable = false;                // sort
-  int rng_algorithm = 0;                 // rng-bit-generator: 1 three-fry, 2 philox
+  int rng_algorithm = 0;                 // rng-bit-generator: 1 three-fry, 2 philox;
+                                         // rng: 1 uniform, 2 normal
   int exponent_bits = 0, mantissa_bits = 0;  // reduce-precision
   int fft_type = 0;                      // 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT
   std::vector<int64_t> fft_length;
@@ -95,6 +97,8 @@ class Instruction {
   int64_t id() const { return id_; }  // unique in the module
   const std::vector<Instruction*>& operands() const { return operands_; }
   Instruction* operand(int64_t i) const { return operands_[static_cast<size_t>(i)]; }
+  // while {condition, body}; conditional its branches ({true, false} if the index is a pred);
+  // select-and-scatter {select, scatter}; all others one.
   const std::vector<Computation*>& called() const { return called_; }
   const Attributes& attributes() const { return attributes_; }
   Attributes& mutable_attributes() { return attributes_; }

@@ -1,0 +1,8 @@
+#include "bindings.h"
+
+PYBIND11_MODULE(neuron_testing, m) {
+  m.doc() = "Inner layers of torchneuron, for its own tests.";
+#ifdef NEURON_TESTING_HLO
+  neuron::testing::BindHlo(m);
+#endif
+}
