@@ -109,7 +109,8 @@ struct CostInput {
 
 struct InstructionDef {
   std::string_view mnemonic;
-  std::string_view summary;   // one line of the reference page and the docstring
+  std::string_view summary;   // one line
+  std::string_view doc;       // what it computes; paragraphs end with a line break
   uint8_t engines = 0;        // mask of Bit(engine); the first bit set is the default
   std::span<const OperandDef> operands = {};
   uint8_t max_free_dims = 4;
@@ -119,6 +120,7 @@ struct InstructionDef {
   // Busy cycles of the executing engine: from this instruction's start to the next one's. Clocks
   // and what a result takes to arrive after that: timing.h.
   double (*cost)(const CostInput& input) = nullptr;
+  std::string_view cost_doc = {};  // its formula, N = elements per partition
   bool ours = false;          // an extension of the public ISA
   std::string_view source;    // documentation the row rests on
 };

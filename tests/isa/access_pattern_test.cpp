@@ -44,9 +44,9 @@ TEST(AccessPattern, FootprintInHbmSpansRowsAndReadsRegisters) {
 TEST(AccessPattern, Text) {
   EXPECT_EQ(ToString(AccessPattern::Sbuf(DType::kF32, 0, 128, 0x400, {{1, 512}})),
             "sbuf[0:128] f32 @0x400 [(1, 512)]");
-  EXPECT_EQ(ToString(AccessPattern::Hbm(DType::kBF16, 2, Affine::Of(3, 4096, 128), 128, 64,
-                                        {{1, 64}})),
-            "hbm %2 bf16 @r3*4096+128 [128 step 64][(1, 64)]");
+  EXPECT_EQ(
+      ToString(AccessPattern::Hbm(DType::kBF16, 2, Affine::Of(3, 4096, 128), 128, 64, {{1, 64}})),
+      "hbm %2 bf16 @r3*4096+128 [128 step 64][(1, 64)]");
   EXPECT_EQ(ToString(AccessPattern::Psum(DType::kF32, 32, Count(32, 4), Affine::Of(1), {})),
             "psum[32:32+r4<=32] f32 @r1 []");
 }

@@ -1,10 +1,3 @@
-// dst = op(data * scale + bias), in fp32; optionally the row sums of those results go to
-// reduce_res.
-//
-// scale and bias are immediates, registers or one value per partition. Legal reduction: add, of the
-// fp32 results before rounding to dst, in tensor_reduce's order. reduce_cmd: as
-// tensor_scalar_reduce, 0 idle if absent. alpha is the slope of prelu for negative inputs (ours
-// here; the public ISA has it in activate2).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -55,10 +48,18 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_activation{
     .mnemonic = "activation",
     .summary = "Apply an activation function to scaled and biased data.",
+    .doc =
+        "dst = op(data * scale + bias), in fp32; optionally the row sums of those results go "
+        "to reduce_res.\n"
+        "scale and bias are immediates, registers or one value per partition. Legal "
+        "reduction: add, of the fp32 results before rounding to dst, in tensor_reduce's "
+        "order. reduce_cmd: as tensor_scalar_reduce, 0 idle if absent. alpha is the slope of "
+        "prelu for negative inputs (ours here; the public ISA has it in activate2).",
     .engines = Bit(Engine::kScalar),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "max(64, N); 64 more with reduce_res",
     .source = "NKI 0.6 reference, nki.isa.activation",
 };
 

@@ -1,5 +1,3 @@
-// dst = op(data * scale + bias), and reduce_res = the row's sum of those fp32 results (before
-// rounding to dst), in tensor_reduce's order: activation with reduce_cmd reset_reduce.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -44,10 +42,15 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_activation_reduce{
     .mnemonic = "activation_reduce",
     .summary = "Apply an activation function and sum each row.",
+    .doc =
+        "dst = op(data * scale + bias), and reduce_res = the row's sum of those fp32 results "
+        "(before rounding to dst), in tensor_reduce's order: activation with reduce_cmd "
+        "reset_reduce.",
     .engines = Bit(Engine::kScalar),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "max(64, N) + 64",
     .source = "NKI 0.6 reference, nki.isa.activation_reduce",
 };
 

@@ -1,5 +1,3 @@
-// dst = on_true_tile where cmp_op(value, 0) holds, else on_false_value; value is iota's affine
-// function: offset + p * channel_multiplier + sum of index * step over pattern.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -36,10 +34,15 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_affine_select{
     .mnemonic = "affine_select",
     .summary = "Select elements by an affine condition on their indices.",
+    .doc =
+        "dst = on_true_tile where cmp_op(value, 0) holds, else on_false_value; value is "
+        "iota's affine function: offset + p * channel_multiplier + sum of index * step over "
+        "pattern.",
     .engines = Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "150 + N",
     .source = "NKI 0.6 reference, nki.isa.affine_select",
 };
 

@@ -1,5 +1,3 @@
-// dst[P, 2] = mean and (population) variance of the union of the triples in data, as bn_stats made
-// them: count, mean, variance * count.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -32,10 +30,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_bn_aggr{
     .mnemonic = "bn_aggr",
     .summary = "Combine statistics of bn_stats to mean and variance.",
+    .doc =
+        "dst[P, 2] = mean and (population) variance of the union of the triples in data, as "
+        "bn_stats made them: count, mean, variance * count.",
     .engines = Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + 13 N / 3",
     .source = "NKI 0.6 reference, nki.isa.bn_aggr",
 };
 

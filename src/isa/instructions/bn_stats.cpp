@@ -1,4 +1,3 @@
-// dst[P, 6] = count, mean, variance * count of data's even elements, then of its odd ones.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -29,10 +28,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_bn_stats{
     .mnemonic = "bn_stats",
     .summary = "Compute count, mean and variance of each row.",
+    .doc =
+        "dst[P, 6] = count, mean, variance * count of data's even elements, then of its odd "
+        "ones.",
     .engines = Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N",
     .source = "NKI 0.6 reference, nki.isa.bn_stats",
 };
 

@@ -1,8 +1,3 @@
-// dst = sum of srcs, in fp32 (integers in 32 bits), while moving; at most 16 sources.
-//
-// With `index` (a tile [P, 1] in SBUF) it is read-modify-write with exactly one source: dst = dst +
-// src, where one side in HBM is indirect as in dma_copy. Rows are taken in order, each finished
-// before the next, so that equal indices accumulate (ours: public needs unique indices).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -60,10 +55,17 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_dma_compute{
     .mnemonic = "dma_compute",
     .summary = "Add tiles while moving them.",
+    .doc =
+        "dst = sum of srcs, in fp32 (integers in 32 bits), while moving; at most 16 sources.\n"
+        "With `index` (a tile [P, 1] in SBUF) it is read-modify-write with exactly one "
+        "source: dst = dst + src, where one side in HBM is indirect as in dma_copy. Rows are "
+        "taken in order, each finished before the next, so that equal indices accumulate "
+        "(ours: public needs unique indices).",
     .engines = Bit(Engine::kDma),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "sum of the sources as dma_copy, at half rate on trn2",
     .source = "NKI 0.6 reference, nki.isa.dma_compute",
 };
 

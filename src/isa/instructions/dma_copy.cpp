@@ -1,10 +1,3 @@
-// dst = src, between HBM and SBUF in any combination: the same rows (partitions) and the same
-// number of elements in each. Equal dtypes move bits; others convert as tensor_copy does.
-//
-// With `index` (a tile [P, 1] in SBUF) the HBM side is indirect: its row p starts
-// index[p] * index_step elements beyond where the pattern alone would put it. index_side names that
-// side (0 src, 1 dst). An index outside [0, index_bound) is an error that ends the run (oob_mode 0)
-// or skips the row, leaving the destination as it is (oob_mode 1).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -44,10 +37,22 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_dma_copy{
     .mnemonic = "dma_copy",
     .summary = "Copy between HBM and SBUF.",
+    .doc =
+        "dst = src, between HBM and SBUF in any combination: the same rows (partitions) and "
+        "the same number of elements in each. Equal dtypes move bits; others convert as "
+        "tensor_copy does.\n"
+        "With `index` (a tile [P, 1] in SBUF) the HBM side is indirect: its row p starts "
+        "index[p] * index_step elements beyond where the pattern alone would put it. "
+        "index_side names that side (0 src, 1 dst). An index outside [0, index_bound) is an "
+        "error that ends the run (oob_mode 0) or skips the row, leaving the destination as it "
+        "is (oob_mode 1).",
     .engines = Bit(Engine::kDma),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc =
+        "max(860 ns, descriptors / 16 * (9 ns + bytes / rate)), a descriptor being one contiguous "
+        "run",
     .source = "NKI 0.6 reference, nki.isa.dma_copy; row order of oob rows: ours",
 };
 

@@ -1,9 +1,3 @@
-// Runs the GpSimd kernel `name`: a C++ function with typed parameters, one file each, for what is
-// irregular on the chip too (sort, top-k, random bits, 64-bit and complex arithmetic ...).
-//
-// The tail is the kernel's arguments in its own order: tiles (SBUF or HBM, which the GpSimd cores
-// reach with their own DMA), integers, numbers, registers, register expressions. The first
-// `num_outputs` tiles of it are written, the others are read.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -44,10 +38,18 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_gpsimd_kernel{
     .mnemonic = "gpsimd_kernel",
     .summary = "Run a GpSimd kernel.",
+    .doc =
+        "Runs the GpSimd kernel `name`: a C++ function with typed parameters, one file each, "
+        "for what is irregular on the chip too (sort, top-k, random bits, 64-bit and complex "
+        "arithmetic ...).\n"
+        "The tail is the kernel's arguments in its own order: tiles (SBUF or HBM, which the "
+        "GpSimd cores reach with their own DMA), integers, numbers, registers, register "
+        "expressions. The first `num_outputs` tiles of it are written, the others are read.",
     .engines = Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "launch (1 us) + the kernel's own",
     .ours = true,
     .source = "extension: general code on GpSimd",
 };

@@ -1,5 +1,3 @@
-// dst[p, i] = offset + p * channel_multiplier + sum of index * step over pattern, where i counts
-// through pattern's (step, count) pairs, last fastest; 32-bit integer, then converted to dst.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -28,10 +26,15 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_iota{
     .mnemonic = "iota",
     .summary = "Write an affine function of the indices.",
+    .doc =
+        "dst[p, i] = offset + p * channel_multiplier + sum of index * step over pattern, "
+        "where i counts through pattern's (step, count) pairs, last fastest; 32-bit integer, "
+        "then converted to dst.",
     .engines = Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "150 + N",
     .source = "NKI 0.6 reference, nki.isa.iota",
 };
 

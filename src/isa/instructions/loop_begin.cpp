@@ -1,5 +1,3 @@
-// Repeats the instructions up to the matching loop_end with `register` = begin, begin + step, ...
-// as long as it is below end. begin and end are read once, at entry.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -29,10 +27,14 @@ double Cost(const CostInput&) {
 constinit const InstructionDef kDef_loop_begin{
     .mnemonic = "loop_begin",
     .summary = "Begin a counted loop.",
+    .doc =
+        "Repeats the instructions up to the matching loop_end with `register` = begin, begin "
+        "+ step, ... as long as it is below end. begin and end are read once, at entry.",
     .engines = Bit(Engine::kSync),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "10",
     .source = "NKI 0.6 reference, nki.language.fori_loop",
 };
 

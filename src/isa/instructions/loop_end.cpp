@@ -1,4 +1,3 @@
-// Ends the innermost open loop.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -7,6 +6,7 @@ namespace {}  // namespace
 constinit const InstructionDef kDef_loop_end{
     .mnemonic = "loop_end",
     .summary = "End a counted loop.",
+    .doc = "Ends the innermost open loop.",
     .engines = Bit(Engine::kSync),
     .source = "NKI 0.6 reference, nki.language.fori_loop",
 };

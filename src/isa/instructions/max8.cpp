@@ -1,4 +1,3 @@
-// dst[P, 8] = the eight largest elements of each row, descending; NaN counts as largest.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -29,11 +28,15 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_max8{
     .mnemonic = "max8",
     .summary = "Find the eight largest elements of each row.",
+    .doc =
+        "dst[P, 8] = the eight largest elements of each row, descending; NaN counts as "
+        "largest.",
     .engines = Bit(Engine::kVector),
     .operands = kOperands,
     .max_free_dims = 3,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N",
     .source = "NKI 0.6 reference, nki.isa.max8",
 };
 

@@ -1,5 +1,3 @@
-// dst = value everywhere. An integer dst takes an integral value; a register is read in dst's kind
-// (fp32 bits for floating dtypes, an integer otherwise).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -37,10 +35,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_memset{
     .mnemonic = "memset",
     .summary = "Fill a tile with one value.",
+    .doc =
+        "dst = value everywhere. An integer dst takes an integral value; a register is read "
+        "in dst's kind (fp32 bits for floating dtypes, an integer otherwise).",
     .engines = Bit(Engine::kVector) | Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N / 2 in SBUF, 144 + N in PSUM; GpSimd 150 + N",
     .source = "NKI 0.6 reference, nki.isa.memset",
 };
 

@@ -1,5 +1,3 @@
-// dst[p, j] = index in data's row p of the first element equal to vals[p, j] that no earlier j took
-// (equal values match ascending positions); all ones if there is none. NaN equals NaN here.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -35,10 +33,15 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_nc_find_index8{
     .mnemonic = "nc_find_index8",
     .summary = "Find the positions of eight values in each row.",
+    .doc =
+        "dst[p, j] = index in data's row p of the first element equal to vals[p, j] that no "
+        "earlier j took (equal values match ascending positions); all ones if there is none. "
+        "NaN equals NaN here.",
     .engines = Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N",
     .source = "NKI 0.6 reference, nki.isa.nc_find_index8",
 };
 

@@ -1,9 +1,3 @@
-// dst[M, N] = stationary[K, M]^T * moving[K, N], accumulated in fp32; `accumulate` adds to dst.
-//
-// K lies on the partitions of both inputs; M and N are the products of their free dimensions. With
-// is_transpose the array only moves bits: stationary is the data, moving the K x K identity (whose
-// values are not looked at beyond that), dst[M, K] = stationary^T, NaN and infinity included.
-// perf_mode double_row: fp8 operands [K, 2, M] and [K, 2, N] contract over 2 K.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -103,10 +97,20 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_nc_matmul{
     .mnemonic = "nc_matmul",
     .summary = "Multiply the transpose of `stationary` by `moving` into PSUM.",
+    .doc =
+        "dst[M, N] = stationary[K, M]^T * moving[K, N], accumulated in fp32; `accumulate` "
+        "adds to dst.\n"
+        "K lies on the partitions of both inputs; M and N are the products of their free "
+        "dimensions. With is_transpose the array only moves bits: stationary is the data, "
+        "moving the K x K identity (whose values are not looked at beyond that), dst[M, K] = "
+        "stationary^T, NaN and infinity included. perf_mode double_row: fp8 operands [K, 2, "
+        "M] and [K, 2, N] contract over 2 K.",
     .engines = Bit(Engine::kTensor),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc =
+        "max(min(64, M), N), four times that for 32-bit operands (two times with is_transpose)",
     .source = "NKI 0.6 reference, nki.isa.nc_matmul",
 };
 

@@ -1,4 +1,3 @@
-// dst[F, P] = data[P, F]^T, bit exact. Tensor: P, F <= 128, SBUF to PSUM. Vector: P, F <= 32.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -50,10 +49,15 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_nc_transpose{
     .mnemonic = "nc_transpose",
     .summary = "Write the transpose of `data` to `dst`.",
+    .doc =
+        "dst[F, P] = data[P, F]^T, bit exact. Tensor: P, F <= 128, SBUF to PSUM. Vector: P, F "
+        "<= 32.",
     .engines = Bit(Engine::kTensor) | Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc =
+        "Tensor max(P, min(64, F)), twice that for 32-bit elements; Vector 144 + max(64, F)",
     .source = "NKI 0.6 reference, nki.isa.nc_transpose",
 };
 

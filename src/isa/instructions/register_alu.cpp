@@ -1,5 +1,3 @@
-// dst = a op b on 64-bit integers, by a sequencer: add, sub, mul, min, max, floordiv and mod
-// (toward minus infinity; a divisor of 0 ends the run with an error), move (a).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -36,10 +34,15 @@ double Cost(const CostInput&) {
 constinit const InstructionDef kDef_register_alu{
     .mnemonic = "register_alu",
     .summary = "Compute on registers.",
+    .doc =
+        "dst = a op b on 64-bit integers, by a sequencer: add, sub, mul, min, max, floordiv "
+        "and mod (toward minus infinity; a divisor of 0 ends the run with an error), move "
+        "(a).",
     .engines = Bit(Engine::kSync),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "10",
     .ours = true,
     .source = "extension: register arithmetic of sequencers",
 };

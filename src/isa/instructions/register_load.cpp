@@ -1,5 +1,3 @@
-// dst = the one element of src: integers sign- or zero-extended, floating dtypes as their fp32
-// bits.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -30,10 +28,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_register_load{
     .mnemonic = "register_load",
     .summary = "Load one element into a register.",
+    .doc =
+        "dst = the one element of src: integers sign- or zero-extended, floating dtypes as "
+        "their fp32 bits.",
     .engines = Bit(Engine::kSync),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "a memory access (SBUF) or a DMA round trip (HBM)",
     .source = "NKI 0.6 reference, nki.isa.register_load; 64-bit elements: nki.isa.scalar_load",
 };
 

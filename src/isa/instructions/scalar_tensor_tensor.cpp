@@ -1,5 +1,3 @@
-// dst = (data op0 operand0) op1 operand1: operand0 a scalar or one value per partition, operand1 a
-// tile. reverse0 and reverse1 swap the sides of their operator.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -41,10 +39,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_scalar_tensor_tensor{
     .mnemonic = "scalar_tensor_tensor",
     .summary = "Apply a scalar operator, then combine with a second tile.",
+    .doc =
+        "dst = (data op0 operand0) op1 operand1: operand0 a scalar or one value per "
+        "partition, operand1 a tile. reverse0 and reverse1 swap the sides of their operator.",
     .engines = Bit(Engine::kVector) | Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + 2 N; 144 + N with 16-bit tiles or an input in PSUM",
     .source = "NKI 0.6 reference, nki.isa.scalar_tensor_tensor",
 };
 

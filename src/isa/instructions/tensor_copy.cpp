@@ -1,5 +1,3 @@
-// dst = src, converted. Equal dtypes are copied bit by bit; integers to integers are truncated,
-// everything else goes through fp32 (on Scalar always).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -26,10 +24,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_copy{
     .mnemonic = "tensor_copy",
     .summary = "Copy a tile, converting its dtype.",
+    .doc =
+        "dst = src, converted. Equal dtypes are copied bit by bit; integers to integers are "
+        "truncated, everything else goes through fp32 (on Scalar always).",
     .engines = Bit(Engine::kVector) | Bit(Engine::kScalar) | Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N, N / 2 or N / 4 by performance mode; Scalar max(64, N); GpSimd 150 + N",
     .source = "NKI 0.6 reference, nki.isa.tensor_copy",
 };
 

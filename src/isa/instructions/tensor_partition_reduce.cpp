@@ -1,5 +1,3 @@
-// dst[1, N] = reduction of data[P, N] across its partitions with op, partition by partition from
-// the first on; average divides the sum by P.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -47,10 +45,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_partition_reduce{
     .mnemonic = "tensor_partition_reduce",
     .summary = "Reduce across partitions.",
+    .doc =
+        "dst[1, N] = reduction of data[P, N] across its partitions with op, partition by "
+        "partition from the first on; average divides the sum by P.",
     .engines = Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "150 + 7 N",
     .source = "NKI 0.6 reference, nki.isa.tensor_partition_reduce",
 };
 

@@ -1,7 +1,3 @@
-// dst[P, kept] = reduction of data over its last num_reduced free dimensions, with op. data's free
-// dimensions before them are kept and walk dst in order. negate turns the sign of an arithmetic
-// result. A row (the reduced elements in row-major order) is reduced in the fixed order of
-// docs/design: chunks of 4096 elements, 16 lanes, a fixed tree; so bits depend on nothing else.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -51,10 +47,17 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_reduce{
     .mnemonic = "tensor_reduce",
     .summary = "Reduce trailing free dimensions.",
+    .doc =
+        "dst[P, kept] = reduction of data over its last num_reduced free dimensions, with op. "
+        "data's free dimensions before them are kept and walk dst in order. negate turns the "
+        "sign of an arithmetic result. A row (the reduced elements in row-major order) is "
+        "reduced in the fixed order of docs/design: chunks of 4096 elements, 16 lanes, a "
+        "fixed tree; so bits depend on nothing else.",
     .engines = Bit(Engine::kVector) | Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N, 144 + N / 2 for bf16 add and maximum",
     .source = "NKI 0.6 reference, nki.isa.tensor_reduce",
 };
 

@@ -1,6 +1,3 @@
-// dst = (data op0 operand0) op1 operand1. An operand is an immediate, a register or one value per
-// partition; reverse0 computes operand0 op0 data, reverse1 operand1 op1 (...). A unary operator
-// ignores its operand. Without op1 the second step is left out.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -51,10 +48,16 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_scalar{
     .mnemonic = "tensor_scalar",
     .summary = "Apply one or two operators with scalars to each element.",
+    .doc =
+        "dst = (data op0 operand0) op1 operand1. An operand is an immediate, a register or "
+        "one value per partition; reverse0 computes operand0 op0 data, reverse1 operand1 op1 "
+        "(...). A unary operator ignores its operand. Without op1 the second step is left "
+        "out.",
     .engines = Bit(Engine::kVector) | Bit(Engine::kScalar) | Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N, N / 2 or N / 4 by performance mode; Scalar max(64, N); GpSimd 150 + N",
     .source = "NKI 0.6 reference, nki.isa.tensor_scalar",
 };
 

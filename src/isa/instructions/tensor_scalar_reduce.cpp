@@ -1,9 +1,3 @@
-// dst = data op0 operand0, and the reduction of those fp32 results (before rounding to dst) with
-// reduce_op into Vector's accumulator, one per partition; reduce_res receives it.
-//
-// reduce_cmd, NKI's numbers: 0 idle, 1 reset, 2 reduce (continue), 3 reset_reduce (the default:
-// start anew), 4 load_reduce (start with reduce_init). The row's own elements are reduced in
-// tensor_reduce's order, then combined with the accumulator.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -51,10 +45,18 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_scalar_reduce{
     .mnemonic = "tensor_scalar_reduce",
     .summary = "Apply a scalar operator and reduce the results.",
+    .doc =
+        "dst = data op0 operand0, and the reduction of those fp32 results (before rounding to "
+        "dst) with reduce_op into Vector's accumulator, one per partition; reduce_res "
+        "receives it.\n"
+        "reduce_cmd, NKI's numbers: 0 idle, 1 reset, 2 reduce (continue), 3 reset_reduce (the "
+        "default: start anew), 4 load_reduce (start with reduce_init). The row's own elements "
+        "are reduced in tensor_reduce's order, then combined with the accumulator.",
     .engines = Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + N + 64",
     .source = "NKI 0.6 reference, nki.isa.tensor_scalar_reduce",
 };
 

@@ -1,4 +1,3 @@
-// dst = data1 op data2, element by element. All tiles have the same partitions and elements.
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -33,10 +32,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_tensor{
     .mnemonic = "tensor_tensor",
     .summary = "Combine two tiles element by element.",
+    .doc =
+        "dst = data1 op data2, element by element. All tiles have the same partitions and "
+        "elements.",
     .engines = Bit(Engine::kVector) | Bit(Engine::kGpSimd),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + 2 N; 144 + N with 16-bit tiles or an input in PSUM; GpSimd 150 + 2 N",
     .source = "NKI 0.6 reference, nki.isa.tensor_tensor",
 };
 

@@ -1,5 +1,3 @@
-// r[i] = (data0[i] op0 r[i-1]) op1 data1[i] along each partition, r[-1] = initial, in fp32; dst = r
-// rounded. reverse0: r[i-1] op0 data0[i]; reverse1: data1[i] op1 (...).
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -43,10 +41,14 @@ double Cost(const CostInput& input) {
 constinit const InstructionDef kDef_tensor_tensor_scan{
     .mnemonic = "tensor_tensor_scan",
     .summary = "Scan along the free dimension with two operators.",
+    .doc =
+        "r[i] = (data0[i] op0 r[i-1]) op1 data1[i] along each partition, r[-1] = initial, in "
+        "fp32; dst = r rounded. reverse0: r[i-1] op0 data0[i]; reverse1: data1[i] op1 (...).",
     .engines = Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
+    .cost_doc = "144 + 2 N",
     .source = "NKI 0.6 reference, nki.isa.tensor_tensor_scan",
 };
 
