@@ -29,8 +29,9 @@ def install_logger() -> None:
     _C.set_fallback_logger(_log)
 
 
-def _log(op: str) -> None:
-    logger.warning("%s has no lowering on 'neuron' and runs on the CPU (%s)", op, _user_line())
+def _log(op: str, why: str) -> None:
+    reason = f"cannot run on 'neuron' ({why})" if why else "has no lowering on 'neuron'"
+    logger.warning("%s %s and runs on the CPU: %s", op, reason, _user_line())
 
 
 def _user_line() -> str:

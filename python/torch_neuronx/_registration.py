@@ -13,6 +13,7 @@ def register() -> None:
     from torch_neuronx import _C
 
     _C.register_hooks()
+    _C.register_kernels()
     from torch_neuronx import neuron
 
     torch._register_device_module("neuron", neuron)

@@ -9,6 +9,7 @@
 #include "torch/device.h"
 #include "torch/fallback.h"
 #include "torch/host_mirror.h"
+#include "torch/kernels.h"
 #include "torch/storage.h"
 
 namespace neuron::pytorch {
@@ -37,7 +38,11 @@ void CopyOnDevice(const at::Tensor& to, const at::Tensor& from) {
                                        from.const_data_ptr(), Bytes(to)));
     return;
   }
-  NoteFallback("aten::_copy_from");
+  if (to.is_conj() == from.is_conj() && to.is_neg() == from.is_neg()) {
+    if (CopyByPlan(to, from)) return;
+  } else {
+    NoteFallback("aten::copy_", "a lazily conjugated or negated tensor");
+  }
   HostMirror mirror;
   const at::Tensor host_from = mirror.ToHost(from, false);
   mirror.ToHost(to, true).copy_(host_from);

@@ -19,7 +19,7 @@ namespace {
 struct Counter {
   std::mutex mutex;
   std::map<std::string, int64_t> counts;
-  std::function<void(const std::string&)> logger;
+  std::function<void(const std::string&, const std::string&)> logger;
 };
 Counter& TheCounter() {
   static auto* counter = new Counter;
@@ -88,10 +88,11 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
 
 }  // namespace
 
-void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                   const std::string& why) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string& overload = schema.overload_name();
-  NoteFallback(overload.empty() ? schema.name() : schema.name() + "." + overload);
+  NoteFallback(overload.empty() ? schema.name() : schema.name() + "." + overload, why);
   TORCH_CHECK_NOT_IMPLEMENTED(
       op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "Could not run '", schema.name(),
       "' on 'neuron' tensors: it has neither a lowering nor a CPU kernel to fall back to");
@@ -124,17 +125,18 @@ void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     (*stack)[i] = ToDevice((*stack)[i], mirror, device);
 }
 
-void NoteFallback(const std::string& op) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!IsStrict(), op,
-                              " has no lowering on 'neuron' and would run on the "
-                              "CPU, which TORCHNEURON_STRICT forbids; unset it to allow fallbacks");
+void NoteFallback(const std::string& op, const std::string& why) {
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !IsStrict(), op,
+      why.empty() ? " has no lowering on 'neuron'" : " cannot run on 'neuron': ", why,
+      " and would run on the CPU, which TORCHNEURON_STRICT forbids; unset it to allow that");
   Counter& counter = TheCounter();
-  std::function<void(const std::string&)> logger;
+  std::function<void(const std::string&, const std::string&)> logger;
   {
     const std::lock_guard lock(counter.mutex);
     if (++counter.counts[op] == 1) logger = counter.logger;
   }
-  if (logger) logger(op);
+  if (logger) logger(op, why);
 }
 
 std::map<std::string, int64_t> FallbackCounts() {
@@ -151,7 +153,7 @@ bool IsStrict() {
   const int set = strict_override;
   return set < 0 ? from_environment : set == 1;
 }
-void SetFallbackLogger(std::function<void(const std::string&)> logger) {
+void SetFallbackLogger(std::function<void(const std::string&, const std::string&)> logger) {
   const std::lock_guard lock(TheCounter().mutex);
   TheCounter().logger = std::move(logger);
 }

@@ -12,15 +12,17 @@
 
 namespace neuron::pytorch {
 
-void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+// `why`: what kept a row that exists from serving the call.
+void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
+                   const std::string& why = "");
 
 // Counts and, the first time, logs; throws NotImplementedError under the strict switch.
-void NoteFallback(const std::string& op);
+void NoteFallback(const std::string& op, const std::string& why = "");
 std::map<std::string, int64_t> FallbackCounts();
 void ClearFallbackCounts();
 void SetStrict(bool strict);
 bool IsStrict();
 // Called once per op, on the thread of the call. The Python layer adds file and line.
-void SetFallbackLogger(std::function<void(const std::string& op)> logger);
+void SetFallbackLogger(std::function<void(const std::string& op, const std::string& why)> logger);
 
 }  // namespace neuron::pytorch

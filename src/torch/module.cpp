@@ -8,6 +8,7 @@
 #include "torch/fallback.h"
 #include "torch/generator.h"
 #include "torch/hooks.h"
+#include "torch/kernels.h"
 
 namespace py = pybind11;
 
@@ -61,11 +62,11 @@ py::dict CacheStatisticsNow() {
 void SetLogger(py::object logger) {
   // Kept for ever: a fallback may still happen while the interpreter shuts down.
   auto* kept = new py::object(std::move(logger));
-  SetFallbackLogger([kept](const std::string& op) {
+  SetFallbackLogger([kept](const std::string& op, const std::string& why) {
     if (Py_IsInitialized() == 0) return;
     const py::gil_scoped_acquire gil;
     try {
-      (*kept)(op);
+      (*kept)(op, why);
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("torch_neuronx: logging a CPU fallback");
     }
@@ -77,6 +78,9 @@ void SetLogger(py::object logger) {
 PYBIND11_MODULE(_C, m) {
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("register_hooks", &RegisterHooks);
+  m.def("register_kernels", &RegisterKernels);
+  m.def("registered_ops", &RegisteredOps);
+  m.def("unregistered_rows", &UnregisteredRows);
   m.def("initialize", &EnsureInitialized);
   m.def("is_initialized", &runtime::IsInitialized);
   m.def("is_in_bad_fork", &InBadFork);

@@ -1,0 +1,25 @@
+// IValues of a call as the lowering's Args see them.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "hlo/builder.h"
+#include "lowering/args.h"
+#include "torch/op_entry.h"
+
+namespace neuron::pytorch {
+
+// By position of the row's schema. `tensor(i)` gives the HLO value of the call's i-th device
+// tensor.
+std::vector<lowering::ArgValue> ToArgValues(const OpEntry& entry,
+                                            std::span<const c10::IValue> arguments,
+                                            const std::function<hlo::Value(size_t)>& tensor);
+
+// The 8 bytes of a scalar slot (compiler/compiler.h) for argument `p.argument` of the call.
+int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments);
+
+}  // namespace neuron::pytorch

@@ -1,0 +1,36 @@
+// One call, flattened: the device tensors it touches, and the key under which its plan is kept.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <c10/util/SmallVector.h>
+
+#include <span>
+#include <vector>
+
+#include "lowering/args.h"
+#include "torch/op_entry.h"
+
+namespace neuron::pytorch {
+
+struct Call {
+  // Tensors on the device, in argument order; list elements one by one.
+  c10::SmallVector<const at::Tensor*, 12> tensors;
+  c10::SmallVector<uint64_t, 96> key;
+  int device = -1;           // of the first of them, else of a device argument, else current
+  bool unsupported = false;  // an element type without a DType, a sparse tensor: CPU's business
+  bool mixed_devices = false;
+};
+
+// Key words: per argument what the program depends on; sizes always, strides where not dense,
+// values of scalars that are not run-time, and which written tensors share storage with others.
+void Flatten(const OpEntry& entry, std::span<const c10::IValue> arguments, Call& call);
+uint64_t HashKey(std::span<const uint64_t> key);
+
+// A CPU tensor of one element and no dimensions stands for its value.
+bool IsHostScalar(const at::Tensor& tensor);
+
+// Error as CUDA words it, for tensors of several devices.
+void CheckSameDevice(const std::string& op, std::span<const c10::IValue> arguments);
+
+}  // namespace neuron::pytorch

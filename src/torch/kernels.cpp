@@ -1,0 +1,157 @@
+#include "torch/kernels.h"
+
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <map>
+
+#include "torch/fallback.h"
+#include "torch/forms.h"
+#include "torch/op_entry.h"
+#include "torch/plan.h"
+
+namespace neuron::pytorch {
+namespace {
+
+using torch::jit::Stack;
+
+std::string DisplayName(const c10::OperatorName& name) {
+  return name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+}
+
+// Which argument each return of the schema is, or -1 for a new tensor.
+std::vector<int> ReturnSources(const c10::FunctionSchema& schema) {
+  std::vector<int> out;
+  for (const c10::Argument& returned : schema.returns()) {
+    int source = -1;
+    if (returned.alias_info() != nullptr) {
+      for (size_t i = 0; i < schema.arguments().size(); ++i) {
+        const c10::AliasInfo* info = schema.arguments()[i].alias_info();
+        if (info != nullptr && *info == *returned.alias_info()) source = static_cast<int>(i);
+      }
+    }
+    out.push_back(source);
+  }
+  return out;
+}
+
+class BoxedKernel final : public c10::OperatorKernel {
+ public:
+  explicit BoxedKernel(std::unique_ptr<OpEntry> entry)
+      : entry_(std::move(entry)), returns_(ReturnSources(entry_->op.schema())) {
+    for (const c10::Argument& returned : entry_->op.schema().returns())
+      returns_list_ |= returned.type()->kind() == c10::TypeKind::ListType;
+  }
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
+    const size_t count = entry_->args.size();
+    const size_t begin = stack->size() - count;
+    c10::SmallVector<at::Tensor, 4> fresh;
+    c10::SmallVector<c10::IValue, 4> aliased;
+    {
+      const std::span<const c10::IValue> arguments(stack->data() + begin, count);
+      Call call;
+      Flatten(*entry_, arguments, call);
+      Plan* plan = FindOrBuildPlan(*entry_, op, arguments, call);
+      if (!plan->fallback_reason.empty()) [[unlikely]] {
+        FallbackToCpu(op, stack, plan->fallback_reason);
+        return;
+      }
+      RunPlan(*entry_, *plan, arguments, call, fresh);
+      for (const int source : returns_)
+        if (source >= 0) aliased.push_back(arguments[static_cast<size_t>(source)]);
+    }
+    torch::jit::drop(*stack, count);
+    size_t next_fresh = 0, next_aliased = 0;
+    for (const int source : returns_) {
+      if (source >= 0) {
+        stack->push_back(std::move(aliased[next_aliased++]));
+      } else if (returns_list_) {
+        stack->emplace_back(c10::List<at::Tensor>(c10::ArrayRef<at::Tensor>(fresh)));
+      } else {
+        stack->emplace_back(std::move(fresh[next_fresh++]));
+      }
+    }
+  }
+
+ private:
+  std::unique_ptr<OpEntry> entry_;
+  std::vector<int> returns_;
+  bool returns_list_ = false;
+};
+
+std::vector<std::string> registered_ops, unregistered_rows;
+
+torch::Library& AtenLibrary() {
+  static auto* library = new torch::Library(torch::Library::IMPL, "aten",
+                                            c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  return *library;
+}
+
+void Register(const DerivedForm& derived, const lowering::Row& row) {
+  const std::string name = DisplayName(derived.op.operator_name());
+  std::string why;
+  if (derived.op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) {
+    unregistered_rows.push_back(name + ": composite; a kernel here would cut its gradient");
+    return;
+  }
+  std::unique_ptr<OpEntry> entry = MakeEntry(derived.op, row, derived.form, &why);
+  if (entry == nullptr) {
+    unregistered_rows.push_back(name + ": " + why);
+    return;
+  }
+  registered_ops.push_back(name);
+  AtenLibrary().impl(
+      name.substr(sizeof("aten::") - 1).c_str(),
+      torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BoxedKernel>(std::move(entry))));
+}
+
+OpEntry* CopyEntry() {
+  static OpEntry* entry = []() -> OpEntry* {
+    const lowering::Row* row = lowering::FindRow("aten::copy");
+    const auto op = c10::Dispatcher::singleton().findSchema({"aten::copy_", ""});
+    std::string why;
+    if (row == nullptr || !op.has_value()) return nullptr;
+    return MakeEntry(*op, *row, Form::kInPlace, &why).release();
+  }();
+  return entry;
+}
+
+}  // namespace
+
+void RegisterKernels() {
+  for (const lowering::Row& row : lowering::Rows()) {
+    if ((row.flags & lowering::kView) != 0 || row.overload == "aten::copy") continue;
+    const std::vector<DerivedForm> forms = FormsOf(row);
+    if (forms.empty())
+      unregistered_rows.push_back(std::string(row.overload) + ": unknown overload");
+    for (const DerivedForm& form : forms) Register(form, row);
+  }
+  std::ranges::sort(registered_ops);
+}
+
+const std::vector<std::string>& RegisteredOps() { return registered_ops; }
+const std::vector<std::string>& UnregisteredRows() { return unregistered_rows; }
+
+bool CopyByPlan(const at::Tensor& to, const at::Tensor& from) {
+  OpEntry* entry = CopyEntry();
+  if (entry == nullptr) {
+    NoteFallback("aten::copy_");
+    return false;
+  }
+  const c10::IValue arguments[] = {to, from, false};
+  Call call;
+  Flatten(*entry, arguments, call);
+  const Plan* plan = FindOrBuildPlan(*entry, entry->op, arguments, call);
+  if (!plan->fallback_reason.empty()) {
+    NoteFallback("aten::copy_", plan->fallback_reason);
+    return false;
+  }
+  c10::SmallVector<at::Tensor, 4> none;
+  RunPlan(*entry, *plan, arguments, call, none);
+  return true;
+}
+
+}  // namespace neuron::pytorch

@@ -1,0 +1,29 @@
+// What a call would return, from PyTorch's own meta kernels: sizes, strides, dtypes, and exactly
+// the errors that wrong arguments raise on CPU.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace neuron::pytorch {
+
+struct TensorMeta {
+  bool defined = true;
+  std::vector<int64_t> sizes, strides;
+  at::ScalarType dtype = at::ScalarType::Undefined;
+};
+
+struct MetaResult {
+  std::vector<TensorMeta> returns;    // flattened
+  std::vector<TensorMeta> arguments;  // of the call's device tensors, after the op
+};
+
+// nullopt: the op has no meta kernel.
+std::optional<MetaResult> InferMeta(const c10::OperatorHandle& op,
+                                    std::span<const c10::IValue> arguments);
+
+}  // namespace neuron::pytorch

@@ -1,0 +1,129 @@
+#include "torch/plan.h"
+
+#include <ATen/native/Resize.h>
+
+#include "torch/arguments.h"
+#include "torch/copy.h"
+#include "torch/device.h"
+#include "torch/generator.h"
+#include "torch/philox_ring.h"
+#include "torch/storage.h"
+
+namespace neuron::pytorch {
+namespace {
+
+using Kind = PlanResult::Kind;
+
+bool SameKey(const Plan& plan, const Call& call) {
+  return plan.key.size() == call.key.size() &&
+         std::equal(plan.key.begin(), plan.key.end(), call.key.begin());
+}
+
+void ResizeInto(const at::Tensor& tensor, const PlanResult& result) {
+  if (tensor.sizes() == at::IntArrayRef(result.sizes)) return;
+  at::native::resize_output(tensor, result.sizes);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes, result.strides);
+}
+
+}  // namespace
+
+Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
+                      std::span<const c10::IValue> arguments, Call& call) {
+  if (Plan* latest = entry.latest.load(std::memory_order_acquire);
+      latest != nullptr && SameKey(*latest, call))
+    return latest;
+  const uint64_t hash = HashKey(call.key);
+  {
+    const std::lock_guard lock(entry.mutex);
+    for (const auto& plan : entry.plans[hash]) {
+      if (!SameKey(*plan, call)) continue;
+      entry.latest.store(plan.get(), std::memory_order_release);
+      return plan.get();
+    }
+  }
+  // Outside the lock: meta kernels may call back into the dispatcher.
+  std::unique_ptr<Plan> built = BuildPlan(entry, op, arguments, call);
+  const std::lock_guard lock(entry.mutex);
+  auto& bucket = entry.plans[hash];
+  bucket.push_back(std::move(built));
+  entry.latest.store(bucket.back().get(), std::memory_order_release);
+  return bucket.back().get();
+}
+
+void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue> arguments,
+             const Call& call, c10::SmallVectorImpl<at::Tensor>& returned) {
+  const int device = call.device;
+  c10::SmallVector<at::Tensor, 4> temporaries;  // of kCopyInto and the error record
+  c10::SmallVector<void*, 8> addresses;
+  void* error_record = nullptr;
+  for (const PlanResult& result : plan.results) {
+    void* address = nullptr;
+    switch (result.kind) {
+      case Kind::kUndefined:
+        returned.emplace_back();
+        break;
+      case Kind::kNew:
+        returned.push_back(EmptyStrided(device, result.sizes, result.strides, result.dtype));
+        address = returned.back().mutable_data_ptr();
+        break;
+      case Kind::kInto: {
+        const at::Tensor& tensor = *call.tensors[static_cast<size_t>(result.tensor)];
+        ResizeInto(tensor, result);
+        address = tensor.mutable_data_ptr();
+        break;
+      }
+      case Kind::kCopyInto:
+        temporaries.push_back(EmptyStrided(device, result.sizes, result.strides, result.dtype));
+        address = temporaries.back().mutable_data_ptr();
+        break;
+      case Kind::kErrorRecord:
+        temporaries.push_back(EmptyContiguous(device, result.sizes, result.dtype));
+        address = error_record = temporaries.back().mutable_data_ptr();
+        break;
+    }
+    addresses.push_back(address);
+  }
+  if (plan.executable == nullptr) return;
+
+  const runtime::StreamId stream = CurrentStream(device);
+  runtime::Launch launch;
+  launch.executable = plan.executable;
+  launch.op = entry.name.c_str();
+  launch.error_record = error_record;
+  launch.buffers.reserve(plan.buffers.size());
+  at::Tensor philox;
+  for (const PlanBuffer& buffer : plan.buffers) {
+    const auto index = static_cast<size_t>(buffer.index);
+    switch (buffer.source) {
+      case PlanBuffer::Source::kTensor:
+        launch.buffers.push_back(const_cast<void*>(call.tensors[index]->const_data_ptr()));
+        break;
+      case PlanBuffer::Source::kResult:
+        launch.buffers.push_back(addresses[index]);
+        break;
+      case PlanBuffer::Source::kPhilox: {
+        std::optional<at::Generator> given;
+        if (entry.generator.has_value()) {
+          const c10::IValue& value = arguments[static_cast<size_t>(*entry.generator)];
+          if (value.isGenerator()) given = value.toGenerator();
+        }
+        philox = PhiloxArgument(given, device, static_cast<uint64_t>(plan.philox_numbers));
+        launch.buffers.push_back(philox.mutable_data_ptr());
+        break;
+      }
+    }
+  }
+  launch.scalars.reserve(plan.scalars.size());
+  for (const lowering::ScalarParameter& p : plan.scalars)
+    launch.scalars.push_back(ScalarSlot(p, arguments));
+  ThrowIfError(runtime::Enqueue(device, stream, std::move(launch)));
+
+  size_t temporary = 0;
+  for (const PlanResult& result : plan.results)
+    if (result.kind == Kind::kCopyInto)
+      Copy(*call.tensors[static_cast<size_t>(result.tensor)], temporaries[temporary++], false);
+    else if (result.kind == Kind::kErrorRecord)
+      ++temporary;
+}
+
+}  // namespace neuron::pytorch

@@ -1,0 +1,66 @@
+// A plan: an executable with everything needed to run a call of the same key again without looking
+// at the op: where its buffers come from, its run-time scalars, its results' metadata.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/stack.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lowering/args.h"
+#include "runtime/runtime.h"
+#include "torch/call.h"
+#include "torch/op_entry.h"
+
+namespace neuron::pytorch {
+
+// A result of the program.
+struct PlanResult {
+  enum class Kind : uint8_t {
+    kUndefined,    // an undefined tensor; nothing computed
+    kNew,          // a new tensor, returned
+    kInto,         // bound to the memory of tensor `tensor` of the call
+    kCopyInto,     // a new tensor, then copied into tensor `tensor`: their memory overlaps an input
+    kErrorRecord,  // s32[4]
+  };
+  Kind kind = Kind::kNew;
+  int tensor = -1;
+  std::vector<int64_t> sizes, strides;
+  at::ScalarType dtype = at::ScalarType::Undefined;
+};
+
+struct PlanBuffer {
+  enum class Source : uint8_t { kTensor, kResult, kPhilox };
+  Source source = Source::kTensor;
+  int index = 0;
+};
+
+struct Plan {
+  std::vector<uint64_t> key;
+  // Not empty: this call runs on the CPU, and why (logged once).
+  std::string fallback_reason;
+  std::shared_ptr<runtime::Executable> executable;  // nullptr: nothing to compute
+  std::vector<PlanResult> results;                  // in the order of the program's results
+  std::vector<PlanBuffer> buffers;                  // in signature order
+  // Of slot first_scalar_slot + i; `argument` is a position in the call, not in the row.
+  std::vector<lowering::ScalarParameter> scalars;
+  int64_t philox_numbers = 0;
+  size_t returned = 0;  // how many leading kNew/kUndefined results are returned
+};
+
+// Compiles, through the executable cache. Wrong arguments throw what PyTorch's meta kernels throw.
+std::unique_ptr<Plan> BuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
+                                std::span<const c10::IValue> arguments, const Call& call);
+
+// The plan of this call: cached or built. Valid for ever.
+Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
+                      std::span<const c10::IValue> arguments, Call& call);
+
+// Runs `plan`; new tensors that the op returns are appended to `returned`.
+void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue> arguments,
+             const Call& call, c10::SmallVectorImpl<at::Tensor>& returned);
+
+}  // namespace neuron::pytorch

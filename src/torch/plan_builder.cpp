@@ -1,0 +1,449 @@
+#include <ATen/core/Tensor.h>
+#include <c10/core/DefaultDtype.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "hlo/builder.h"
+#include "lowering/strided.h"
+#include "lowering/table.h"
+#include "torch/arguments.h"
+#include "torch/device.h"
+#include "torch/dtype.h"
+#include "torch/meta.h"
+#include "torch/options.h"
+#include "torch/plan.h"
+
+namespace neuron::pytorch {
+namespace {
+
+using Kind = PlanResult::Kind;
+using Dims = std::vector<int64_t>;
+
+// Dimensions from the slowest in memory to the fastest; identity where strides are row major.
+Dims MemoryOrder(const Dims& sizes, const Dims& strides) {
+  Dims order(sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
+    const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+    if (sizes[i] == 1 || sizes[j] == 1) return false;
+    return strides[i] > strides[j];
+  });
+  return order;
+}
+
+Dims Permuted(const Dims& dims, const Dims& order) {
+  Dims out;
+  for (const int64_t d : order) out.push_back(dims[static_cast<size_t>(d)]);
+  return out;
+}
+
+bool IsIdentity(const Dims& order) { return std::ranges::is_sorted(order); }
+
+int64_t Count(const Dims& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+Dims RowMajor(const Dims& sizes) {
+  Dims strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  return strides;
+}
+
+// A tensor of the call while its plan is being built.
+struct Operand {
+  const at::Tensor* tensor = nullptr;
+  bool input = false;   // the row reads it
+  Dims sizes, strides;  // after resizing, for out= tensors
+  DType dtype = DType::kInvalid;
+  int64_t parameter = -1;
+  hlo::Value flat;   // the parameter, if it is the flat span
+  hlo::Value value;  // dense, in logical (or common memory) order
+  int64_t begin() const { return tensor->storage_offset() * ByteSize(dtype); }
+  int64_t end() const {
+    return begin() +
+           (Count(sizes) == 0 ? 0 : lowering::FlatExtent(sizes, strides)) * ByteSize(dtype);
+  }
+};
+
+class PlanBuilder {
+ public:
+  PlanBuilder(OpEntry& entry, const c10::OperatorHandle& op, std::span<const c10::IValue> arguments,
+              const Call& call)
+      : entry_(entry), op_(op), arguments_(arguments), call_(call), b_(entry.name) {}
+
+  std::unique_ptr<Plan> Build() {
+    plan_->key.assign(call_.key.begin(), call_.key.end());
+    if (call_.mixed_devices) {
+      CheckSameDevice(entry_.name, arguments_);
+      return Refuse("it mixes devices");
+    }
+    if (call_.unsupported) return Refuse("of an element type or layout");
+    meta_ = InferMeta(op_, arguments_);
+    CollectOperands();
+    if (const Status status = Lower(); !status.ok()) return Refuse(status.ToString());
+    if (roots_.empty()) return std::move(plan_);
+    if (const Status status = Compile(); !status.ok()) return Refuse(status.ToString());
+    return std::move(plan_);
+  }
+
+ private:
+  std::unique_ptr<Plan> Refuse(std::string why) {
+    plan_ = std::make_unique<Plan>();
+    plan_->key.assign(call_.key.begin(), call_.key.end());
+    plan_->fallback_reason = std::move(why);
+    return std::move(plan_);
+  }
+
+  void CollectOperands() {
+    first_operand_.resize(entry_.args.size() + 1);
+    for (size_t i = 0; i < entry_.args.size(); ++i) {
+      first_operand_[i] = operands_.size();
+      ForEachTensor(arguments_[i], [&](const at::Tensor& tensor) {
+        if (!tensor.defined() || tensor.device().type() != kDeviceType) return;
+        Operand operand;
+        operand.tensor = &tensor;
+        operand.input = entry_.args[i].row_position >= 0;
+        operand.sizes = tensor.sizes().vec();
+        operand.strides = tensor.strides().vec();
+        operand.dtype = ToDType(tensor.scalar_type());
+        const size_t index = operands_.size();
+        if (meta_.has_value() && entry_.args[i].written && index < meta_->arguments.size() &&
+            meta_->arguments[index].sizes != operand.sizes) {
+          operand.sizes = meta_->arguments[index].sizes;
+          operand.strides = meta_->arguments[index].strides;
+        }
+        operands_.push_back(std::move(operand));
+      });
+    }
+    first_operand_.back() = operands_.size();
+    FindCommonOrder();
+  }
+
+  template <typename F>
+  static void ForEachTensor(const c10::IValue& value, F&& visit) {
+    if (value.isTensor()) visit(value.toTensor());
+    if (value.isList())
+      for (const c10::IValue& element : value.toListRef())
+        if (element.isTensor()) visit(element.toTensor());
+  }
+
+  // Elementwise over operands that are all dense in one and the same order of dimensions: the
+  // program works in that order, and nothing is transposed.
+  void FindCommonOrder() {
+    if ((entry_.row->flags & lowering::kElementwise) == 0) return;
+    const Operand* first = nullptr;
+    for (const Operand& operand : operands_) {
+      if (operand.sizes.empty()) continue;
+      if (first == nullptr) first = &operand;
+      if (operand.sizes != first->sizes) return;
+      const Dims order = MemoryOrder(operand.sizes, operand.strides);
+      if (order != MemoryOrder(first->sizes, first->strides)) return;
+      if (!lowering::IsDense(Permuted(operand.sizes, order), Permuted(operand.strides, order)))
+        return;
+    }
+    if (first == nullptr) return;
+    const Dims order = MemoryOrder(first->sizes, first->strides);
+    if (IsIdentity(order)) return;
+    common_order_ = order;
+    for (Operand& operand : operands_) {
+      if (operand.sizes.empty()) continue;
+      operand.sizes = Permuted(operand.sizes, order);
+      operand.strides = Permuted(operand.strides, order);
+    }
+  }
+
+  hlo::Value Input(size_t index) {
+    Operand& operand = operands_[index];
+    if (operand.value.valid()) return operand.value;
+    const hlo::Shape shape = hlo::Shape::Array(operand.dtype, operand.sizes);
+    if (shape.num_elements() == 0) return operand.value = b_.Full(shape, 0);
+    if (lowering::IsDense(operand.sizes, operand.strides)) {
+      operand.value = NewParameter(operand, shape);
+    } else {
+      operand.flat = NewParameter(operand, FlatShape(operand));
+      operand.value = lowering::FromStrided(b_, operand.flat, operand.sizes, operand.strides);
+    }
+    return operand.value;
+  }
+
+  static hlo::Shape FlatShape(const Operand& operand) {
+    return hlo::Shape::Array(operand.dtype, {lowering::FlatExtent(operand.sizes, operand.strides)});
+  }
+
+  hlo::Value NewParameter(Operand& operand, const hlo::Shape& shape) {
+    operand.parameter = static_cast<int64_t>(parameter_operand_.size());
+    parameter_operand_.push_back(static_cast<int>(&operand - operands_.data()));
+    return b_.Parameter(operand.parameter, shape);
+  }
+
+  Status Lower() {
+    // All inputs become parameters before the row runs: what it adds are scalars.
+    for (size_t i = 0; i < operands_.size(); ++i)
+      if (operands_[i].input) Input(i);
+    AddDestinationParameters();
+    lowering::Args args(
+        b_, entry_.row->overload,
+        ToArgValues(entry_, arguments_, [this](size_t i) { return operands_[i].value; }),
+        static_cast<int64_t>(parameter_operand_.size()), entry_.row_index,
+        ToDType(c10::get_default_dtype_as_scalartype()));
+    const lowering::Values values = entry_.row->lower(b_, args);
+    NEURON_RETURN_IF_ERROR(b_.status());
+    NEURON_RETURN_IF_ERROR(PlaceResults(values));
+    if (const auto record = args.error_record(); record.has_value() && !roots_.empty()) {
+      PlanResult result{
+          .kind = Kind::kErrorRecord, .sizes = {4}, .strides = {1}, .dtype = at::kInt};
+      AddRoot(*record, std::move(result));
+    }
+    scalar_parameters_ = args.scalar_parameters();
+    philox_parameter_ = args.philox_parameter();
+    plan_->philox_numbers = args.philox_numbers();
+    num_parameters_ = args.next_parameter();
+    return b_.status();
+  }
+
+  // Operands that take results, in result order; -1 for one that was not given.
+  std::vector<int> Destinations() const {
+    std::vector<int> out;
+    for (const int argument : entry_.destinations) {
+      const auto i = static_cast<size_t>(argument);
+      const size_t begin = first_operand_[i], end = first_operand_[i + 1];
+      if (begin == end) out.push_back(-1);
+      for (size_t operand = begin; operand < end; ++operand)
+        out.push_back(static_cast<int>(operand));
+    }
+    return out;
+  }
+
+  // Written tensors that are strided need their other elements: their flat span is a parameter.
+  void AddDestinationParameters() {
+    for (const int index : Destinations()) {
+      if (index < 0) continue;
+      Operand& operand = operands_[static_cast<size_t>(index)];
+      if (operand.input || Count(operand.sizes) == 0 || Conflicts(operand)) continue;
+      if (lowering::IsDense(operand.sizes, operand.strides)) continue;
+      if (const Operand* same = SameInput(operand); same != nullptr && same->flat.valid()) {
+        operand.flat = same->flat;
+        operand.parameter = same->parameter;
+      } else {
+        operand.flat = NewParameter(operand, FlatShape(operand));
+      }
+    }
+  }
+
+  bool SharesStorage(const Operand& a, const Operand& b) const {
+    return a.tensor->storage().is_alias_of(b.tensor->storage());
+  }
+  bool IsSame(const Operand& a, const Operand& b) const {
+    return SharesStorage(a, b) && a.begin() == b.begin() && a.sizes == b.sizes &&
+           a.strides == b.strides && a.dtype == b.dtype;
+  }
+  // An input with exactly this memory and layout (the tensor itself, for in-place ops).
+  const Operand* SameInput(const Operand& destination) const {
+    for (const Operand& other : operands_)
+      if (other.input && other.parameter >= 0 && IsSame(destination, other)) return &other;
+    return nullptr;
+  }
+  // Another input reads part of the memory in another way: results may not go there directly.
+  bool Conflicts(const Operand& destination) const {
+    for (const Operand& other : operands_)
+      if (&other != &destination && other.input && SharesStorage(destination, other) &&
+          !IsSame(destination, other) && other.begin() < destination.end() &&
+          destination.begin() < other.end())
+        return true;
+    return false;
+  }
+
+  void AddRoot(hlo::Value value, PlanResult result) {
+    if (result.kind != Kind::kUndefined && value.valid() && value.shape().num_elements() > 0) {
+      roots_.push_back(value);
+      root_result_.push_back(static_cast<int>(plan_->results.size()));
+    }
+    plan_->results.push_back(std::move(result));
+  }
+
+  Status PlaceResults(const lowering::Values& values) {
+    const std::vector<int> destinations = Destinations();
+    if (values.size() < destinations.size())
+      return Internal(entry_.name, ": the lowering gave ", values.size(), " results for ",
+                      destinations.size(), " written tensors");
+    const size_t fresh = values.size() - destinations.size();
+    for (size_t i = 0; i < fresh; ++i) NEURON_RETURN_IF_ERROR(PlaceNew(values[i], i));
+    plan_->returned = fresh;
+    for (size_t i = 0; i < destinations.size(); ++i)
+      if (destinations[i] >= 0 && values[fresh + i].valid())
+        NEURON_RETURN_IF_ERROR(PlaceInto(values[fresh + i], static_cast<size_t>(destinations[i])));
+    return OkStatus();
+  }
+
+  Status PlaceNew(hlo::Value value, size_t index) {
+    PlanResult result;
+    if (!value.valid()) {
+      result.kind = Kind::kUndefined;
+      AddRoot(value, std::move(result));
+      return OkStatus();
+    }
+    if (meta_.has_value() && index < meta_->returns.size() && meta_->returns[index].defined) {
+      const TensorMeta& meta = meta_->returns[index];
+      result.sizes = meta.sizes;
+      result.strides = meta.strides;
+      result.dtype = meta.dtype;
+    } else {
+      result.sizes = value.shape().dims;
+      result.strides = RowMajor(result.sizes);
+      result.dtype = ToScalarType(value.dtype());
+    }
+    value = b_.Convert(value, ToDType(result.dtype));
+    Dims order = MemoryOrder(result.sizes, result.strides);
+    if (!lowering::IsDense(Permuted(result.sizes, order), Permuted(result.strides, order))) {
+      result.strides = RowMajor(result.sizes);
+      order = MemoryOrder(result.sizes, result.strides);
+    }
+    const bool permuted = !common_order_.empty() && result.sizes.size() == common_order_.size();
+    const Dims logical = permuted ? Permuted(result.sizes, common_order_) : result.sizes;
+    if (value.shape().dims != logical)
+      return Internal(entry_.name, ": the lowering gives ", value.shape().ToString(),
+                      ", PyTorch's meta kernel ",
+                      hlo::Shape::Array(value.dtype(), logical).ToString());
+    if (permuted && order != common_order_) {
+      result.strides = Dims(result.sizes.size());  // keep the operands' order
+      int64_t stride = 1;
+      for (size_t i = common_order_.size(); i-- > 0;) {
+        const auto d = static_cast<size_t>(common_order_[i]);
+        result.strides[d] = stride;
+        stride *= std::max<int64_t>(result.sizes[d], 1);
+      }
+    } else if (!permuted && !IsIdentity(order)) {
+      value = b_.Transpose(value, order);
+    }
+    AddRoot(value, std::move(result));
+    return OkStatus();
+  }
+
+  Status PlaceInto(hlo::Value value, size_t index) {
+    Operand& operand = operands_[index];
+    value = b_.Convert(value, operand.dtype);
+    PlanResult result{.kind = Kind::kInto,
+                      .tensor = static_cast<int>(index),
+                      .sizes = operand.sizes,
+                      .strides = operand.strides,
+                      .dtype = operand.tensor->scalar_type()};
+    if (!meta_.has_value() && value.shape().dims != operand.sizes) {
+      if (operand.input) return Internal(entry_.name, ": in place, but of another shape");
+      operand.sizes = result.sizes = value.shape().dims;  // an out= tensor without meta: resized
+      operand.strides = result.strides = RowMajor(operand.sizes);
+    }
+    if (value.shape().dims != operand.sizes)
+      return Internal(entry_.name, ": the lowering gives ", value.shape().ToString(), " for ",
+                      hlo::Shape::Array(operand.dtype, operand.sizes).ToString());
+    if (!common_order_.empty() && !operand.sizes.empty()) {
+      result.sizes = operand.tensor->sizes().vec();
+      result.strides = operand.tensor->strides().vec();
+    }
+    if (Count(operand.sizes) == 0) {
+      AddRoot({}, std::move(result));
+      return OkStatus();
+    }
+    const Operand* same = SameInput(operand);
+    if (Conflicts(operand)) {
+      result.kind = Kind::kCopyInto;
+      if (common_order_.empty()) result.strides = RowMajor(result.sizes);
+      AddRoot(value, std::move(result));
+    } else if (lowering::IsDense(operand.sizes, operand.strides)) {
+      if (same != nullptr) Alias(same->parameter);
+      AddRoot(value, std::move(result));
+    } else {
+      CheckNoOverlap(operand);
+      const hlo::Value flat = operand.flat.valid() ? operand.flat : same->flat;
+      Alias(operand.flat.valid() ? operand.parameter : same->parameter);
+      AddRoot(lowering::ToStrided(b_, flat, value, operand.strides), std::move(result));
+    }
+    return OkStatus();
+  }
+
+  void Alias(int64_t parameter) {
+    aliases_.emplace_back(static_cast<int64_t>(roots_.size()), parameter);
+  }
+
+  void CheckNoOverlap(const Operand& operand) const {
+    for (size_t i = 0; i < operand.sizes.size(); ++i)
+      TORCH_CHECK(operand.sizes[i] <= 1 || operand.strides[i] != 0,
+                  "unsupported operation: more than one element of the written-to tensor refers to "
+                  "a single memory location. Please clone() the tensor before performing the "
+                  "operation.");
+  }
+
+  Status Compile() {
+    for (const auto& [output, parameter] : aliases_) b_.Alias(output, parameter);
+    NEURON_ASSIGN_OR_RETURN(hlo::Module module, roots_.size() == 1
+                                                    ? std::move(b_).Build(roots_[0])
+                                                    : std::move(b_).BuildTuple(roots_));
+    compiler::Options options = CompilerOptions(call_.device);
+    options.parameters.assign(static_cast<size_t>(num_parameters_),
+                              compiler::ParameterPlace::kBuffer);
+    for (const lowering::ScalarParameter& p : scalar_parameters_)
+      options.parameters[static_cast<size_t>(p.hlo_parameter)] =
+          compiler::ParameterPlace::kScalarBlock;
+    NEURON_ASSIGN_OR_RETURN(plan_->executable,
+                            runtime::GetExecutable(call_.device, module, options, entry_.name));
+    Bind(plan_->executable->signature());
+    return OkStatus();
+  }
+
+  void Bind(const compiler::Signature& signature) {
+    for (const auto& buffer : signature.buffers) {
+      PlanBuffer bound;
+      if (buffer.parameter >= 0 && buffer.parameter == philox_parameter_) {
+        bound.source = PlanBuffer::Source::kPhilox;
+      } else if (buffer.parameter >= 0) {
+        bound.index = parameter_operand_[static_cast<size_t>(buffer.parameter)];
+      } else {
+        bound.source = PlanBuffer::Source::kResult;
+        bound.index = root_result_[static_cast<size_t>(buffer.output)];
+      }
+      plan_->buffers.push_back(bound);
+    }
+    for (const int64_t parameter : signature.scalar_parameters) {
+      for (lowering::ScalarParameter p : scalar_parameters_) {
+        if (p.hlo_parameter != parameter) continue;
+        p.argument = CallPosition(p.argument);
+        plan_->scalars.push_back(p);
+      }
+    }
+  }
+
+  int64_t CallPosition(int64_t row_position) const {
+    for (size_t i = 0; i < entry_.args.size(); ++i)
+      if (entry_.args[i].row_position == row_position) return static_cast<int64_t>(i);
+    NEURON_CHECK(false, "no argument at row position ", row_position, " of ", entry_.name);
+    return -1;
+  }
+
+  OpEntry& entry_;
+  const c10::OperatorHandle& op_;
+  std::span<const c10::IValue> arguments_;
+  const Call& call_;
+  hlo::Builder b_;
+  std::unique_ptr<Plan> plan_ = std::make_unique<Plan>();
+  std::optional<MetaResult> meta_;
+  std::vector<Operand> operands_;
+  std::vector<size_t> first_operand_;  // of each argument, and the end
+  Dims common_order_;
+  std::vector<int> parameter_operand_;  // of each buffer parameter
+  std::vector<hlo::Value> roots_;
+  std::vector<int> root_result_;
+  std::vector<std::pair<int64_t, int64_t>> aliases_;
+  std::vector<lowering::ScalarParameter> scalar_parameters_;
+  int64_t philox_parameter_ = -1;
+  int64_t num_parameters_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> BuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
+                                std::span<const c10::IValue> arguments, const Call& call) {
+  return PlanBuilder(entry, op, arguments, call).Build();
+}
+
+}  // namespace neuron::pytorch
