@@ -1,26 +1,26 @@
-# neuron_library(<folder> SRCS ... DEPS ... [ROWS <dir>])
+# neuron_library(<folder> SRCS ... DEPS ... [ROWS <dir>...])
 #
 # src/<folder> -> static library neuron_<folder>. DEPS are the only folders its files may include
-# (tests/test_layering.py reads the same lines); each must be declared before. ROWS names a
-# subfolder whose .cpp files are one table row each: they are compiled in, and a generated
+# (tests/test_layering.py reads the same lines); each must be declared before. ROWS names
+# subfolders whose .cpp files are one table row each: they are compiled in, and a generated
 # <folder>_<dir>_rows.inc lists their stems as NEURON_ROW(stem), so that a table is an array and
 # needs no static constructors.
 function(neuron_library folder)
-  cmake_parse_arguments(ARG "" "ROWS" "SRCS;DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;LINK;ROWS" ${ARGN})
   set(srcs)
   foreach(src ${ARG_SRCS})
     list(APPEND srcs ${CMAKE_SOURCE_DIR}/src/${folder}/${src})
   endforeach()
-  if(ARG_ROWS)
-    file(GLOB rows CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/${ARG_ROWS}/*.cpp)
+  foreach(row_folder ${ARG_ROWS})
+    file(GLOB rows CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/${row_folder}/*.cpp)
     set(inc "")
     foreach(row ${rows})
       get_filename_component(stem ${row} NAME_WE)
       string(APPEND inc "NEURON_ROW(${stem})\n")
       list(APPEND srcs ${row})
     endforeach()
-    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/${folder}_${ARG_ROWS}_rows.inc CONTENT "${inc}")
-  endif()
+    file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/${folder}_${row_folder}_rows.inc CONTENT "${inc}")
+  endforeach()
   add_library(neuron_${folder} STATIC ${srcs})
   # Generated rows are part of public headers (isa/instruction.h numbers its opcodes with them).
   target_include_directories(neuron_${folder} PUBLIC ${CMAKE_BINARY_DIR}/generated)
