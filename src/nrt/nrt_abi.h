@@ -165,7 +165,6 @@ typedef struct {
 } nrt_model_info_t;
 
 // ---- Process: legal before nrt_init: versions, instance, core counts
-// -----------------------------
 NRT_STATUS nrt_init(nrt_framework_type_t framework, const char* fw_version,
                     const char* fal_version);
 void nrt_close(void);
@@ -180,7 +179,6 @@ NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
 const char* nrt_get_status_as_str(NRT_STATUS status);
 
 // ---- Programs. vnc -1: the first free core; vnc_count is deprecated: pass 1
-// ----------------------
 NRT_STATUS nrt_load(const void* neff, size_t size, int32_t vnc, int32_t vnc_count,
                     nrt_model_t** model);
 NRT_STATUS nrt_load_collectives(const void* neff, size_t size, int32_t vnc, int32_t vnc_count,
@@ -197,7 +195,6 @@ NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t
 NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* info);
 
 // ---- Execution: synchronous. A set does not own its tensors, which must outlive it
-// ---------------
 NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** set);
 void nrt_destroy_tensor_set(nrt_tensor_set_t** set);  // sets it to null
 NRT_STATUS nrt_add_tensor_to_tensor_set(nrt_tensor_set_t* set, const char* name,
@@ -210,7 +207,7 @@ NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
 NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_set,
                               nrt_tensor_set_t* output_set, int repeat_count);
 
-// ---- Tensors -----------------------------------------------------------------------------------
+// ---- Tensors
 // `name` is for logs, may be null. vnc is -1 for host placement. Zero bytes are refused.
 NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t placement, int vnc, size_t size,
                                const char* name, nrt_tensor_t** tensor);
@@ -240,7 +237,6 @@ NRT_STATUS nrt_memcpy_to_device(void* destination_va, const void* source, size_t
 NRT_STATUS nrt_get_dmabuf_fd(uint64_t va, uint64_t size, int* fd);
 
 // ---- Collectives: communicators and the host-side helpers
-// ----------------------------------------
 NRT_STATUS nrt_build_global_comm(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
 NRT_STATUS nrt_cc_global_comm_init(uint32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
 NRT_STATUS nrt_barrier(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count);

@@ -18,54 +18,55 @@
 
 namespace neuron::runtime {
 
-// ---- Devices -----------------------------------------------------------------------------------
+// ---- Devices
 struct DeviceProperties {
-  std::string name;            // "trn2"
-  std::string device_name;     // "AWS Trainium2 NeuronCore (emulated)": contains "neuron"
-  int64_t total_memory = 0;    // HBM bytes of one logical core
+  std::string name;          // "trn2"
+  std::string device_name;   // "AWS Trainium2 NeuronCore (emulated)": contains "neuron"
+  int64_t total_memory = 0;  // HBM bytes of one logical core
   int logical_nc_config = 1;
   bool emulated = false;
   bool host_addressable = false;  // HBM may be dereferenced by the host
 };
-Status Initialize();             // loads NRT, reads the environment; idempotent
+Status Initialize();  // loads NRT, reads the environment; idempotent
 bool IsInitialized();
-int DeviceCount();               // callable before Initialize; 0 if there is no machine
+int DeviceCount();  // callable before Initialize; 0 if there is no machine
 const DeviceProperties& Properties(int device);
-std::string Describe();          // which NRT library serves, versions, target: one paragraph
+std::string Describe();  // which NRT library serves, versions, target: one paragraph
 
-// ---- Memory (caching allocator, one pool per device) ---------------------------------------------
+// ---- Memory (caching allocator, one pool per device)
 struct MemoryStatistics {
   int64_t allocated_bytes = 0, peak_allocated_bytes = 0;
   int64_t reserved_bytes = 0, peak_reserved_bytes = 0;
   int64_t active_blocks = 0, allocations = 0, frees = 0, segments = 0;
   int64_t out_of_memory = 0, retries = 0;
 };
-using StreamId = int64_t;        // 0 is a device's default stream
+using StreamId = int64_t;  // 0 is a device's default stream
 // 64-byte aligned. ResourceExhausted carries requested, free, total, reserved and the limit met.
 StatusOr<void*> Allocate(int device, int64_t bytes, StreamId stream);
-void Free(void* pointer);        // the block returns to its stream's pool, in stream order
+void Free(void* pointer);  // the block returns to its stream's pool, in stream order
 void RecordStream(void* pointer, StreamId stream);
 int DeviceOf(const void* pointer);  // -1: not device memory
 MemoryStatistics Statistics(int device);
 void ResetPeakStatistics(int device);
 void EmptyCache(int device);
+int64_t FreeBytes(int device);  // HBM that nothing has reserved, as NRT reports it
 std::string MemorySnapshotJson(int device);
 
-// ---- Streams and events --------------------------------------------------------------------------
+// ---- Streams and events
 StatusOr<StreamId> CreateStream(int device, int priority);
-bool QueryStream(int device, StreamId stream);           // true: nothing pending
+bool QueryStream(int device, StreamId stream);  // true: nothing pending
 // Waits for everything queued. Returns the first data error of the stream once (OutOfRange for an
 // index, with op, operand and index in the message), or the first fault of a launch.
 Status SynchronizeStream(int device, StreamId stream);
 Status SynchronizeDevice(int device);
-class Event;                                             // a point in a stream
+class Event;  // a point in a stream
 std::shared_ptr<Event> RecordEvent(int device, StreamId stream, bool timing);
 bool QueryEvent(const Event& event);
 Status SynchronizeEvent(const Event& event);
 void StreamWaitEvent(int device, StreamId stream, std::shared_ptr<Event> event);
 StatusOr<double> ElapsedMilliseconds(const Event& begin, const Event& end);  // device time
 
-// ---- Copies (ordered with the stream) --------------------------------------------------------------
+// ---- Copies (ordered with the stream)
 Status CopyToDevice(int device, StreamId stream, void* device_to, const void* host_from,
                     int64_t bytes, bool blocking);
 Status CopyToHost(int device, StreamId stream, void* host_to, const void* device_from,
@@ -73,7 +74,7 @@ Status CopyToHost(int device, StreamId stream, void* host_to, const void* device
 Status CopyOnDevice(int device, StreamId stream, void* to, const void* from, int64_t bytes);
 Status Fill(int device, StreamId stream, void* to, uint8_t byte, int64_t bytes);
 
-// ---- Executables -------------------------------------------------------------------------------
+// ---- Executables
 // A loaded program with its signature; shared, immutable.
 class Executable {
  public:
@@ -90,12 +91,13 @@ StatusOr<std::shared_ptr<Executable>> GetExecutable(int device, const hlo::Modul
 StatusOr<std::shared_ptr<Executable>> LoadContainer(int device, std::string_view container);
 
 struct Launch {
-  std::shared_ptr<Executable> executable;
-  std::vector<void*> buffers;      // device addresses in signature().buffers order
-  std::vector<int64_t> scalars;    // slots from first_scalar_slot on (bits, see compiler.h)
-  void* error_record = nullptr;    // device address of the s32[4] result, or none
-  const char* op = "";             // static storage: names the op in errors and profiles
-  std::vector<std::shared_ptr<void>> keep_alive;
+  std::shared_ptr<Executable> executable = {};
+  std::vector<void*> buffers = {};    // device addresses in signature().buffers order
+  std::vector<int64_t> scalars = {};  // slots from first_scalar_slot on (bits, see compiler.h)
+  void* error_record = nullptr;       // device address of the s32[4] result, or none
+  const char* op = "";                // static storage: names the op in errors and profiles
+  // Released on the thread that ran the launch, when it has run.
+  std::vector<std::shared_ptr<void>> keep_alive = {};
 };
 // Returns at once; runs inline if the stream is idle and the program is tiny.
 Status Enqueue(int device, StreamId stream, Launch launch);

@@ -1,0 +1,164 @@
+#include "runtime/device.h"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "nrt/status_table.h"
+#include "runtime/errors.h"
+#include "runtime/loaded_executable.h"
+#include "runtime/observer.h"
+#include "runtime/segment.h"
+
+namespace neuron::runtime {
+namespace {
+
+int64_t HostNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct Place {
+  Segment* segment;
+  size_t offset;
+};
+StatusOr<Place> Locate(int device, const void* address, int64_t bytes) {
+  Segment* segment = Segments().Find(address);
+  if (segment == nullptr || segment->device != device)
+    return InvalidArgument("copy: ", address, " is no memory of neuron:", device);
+  const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(address) - segment->base);
+  if (bytes > segment->bytes - offset)
+    return OutOfRange("copy: ", bytes, " bytes at ", address, " of neuron:", device,
+                      " go beyond their segment, which has ", segment->bytes - offset);
+  return Place{segment, static_cast<size_t>(offset)};
+}
+
+}  // namespace
+
+Device::Device(const nrt::Library& nrt, int index, DeviceProperties properties)
+    : nrt_(nrt),
+      index_(index),
+      properties_(std::move(properties)),
+      queue_(index, *this),
+      allocator_(nrt, index, properties_.total_memory,
+                 {.synchronize = [this] { queue_.WaitUntilIdle(); },
+                  .before_release = [this](const auto& segments) { DropBindings(segments); },
+                  .record_event =
+                      [this](StreamId stream) {
+                        auto event = std::make_shared<Event>(index_, stream, /*timing=*/false);
+                        if (!queue_.Submit(stream, RecordTask{event}, true).ok())
+                          event->Complete(0);
+                        return event;
+                      }}),
+      scalars_(nrt, index) {}
+
+int64_t Device::TimePs() const {
+  return nrt_.device_time() ? static_cast<int64_t>(nrt_.nrt_emulator_device_time_ps(index_))
+                            : HostNs() * 1000;
+}
+
+void Device::Register(LoadedExecutable* executable) {
+  std::lock_guard lock(executables_mutex_);
+  executables_.insert(executable);
+}
+
+void Device::Unregister(LoadedExecutable* executable) {
+  std::lock_guard lock(executables_mutex_);
+  executables_.erase(executable);
+}
+
+void Device::DropBindings(const std::vector<Segment*>& segments) {
+  queue_.RunExclusive([&] {
+    std::lock_guard lock(executables_mutex_);
+    for (LoadedExecutable* executable : executables_) executable->bindings().Drop(segments);
+  });
+}
+
+Status Device::Run(StreamId, Task& task) {
+  if (auto* launch = std::get_if<Launch>(&task)) [[likely]]
+    return RunLaunch(*launch);
+  if (auto* copy = std::get_if<CopyTask>(&task)) return RunCopy(*copy);
+  if (auto* record = std::get_if<RecordTask>(&task))
+    record->event->Complete(record->event->timing() ? TimePs() : 0);
+  return OkStatus();
+}
+
+Status Device::RunLaunch(Launch& launch) {
+  auto& executable = static_cast<LoadedExecutable&>(*launch.executable);
+  StatusOr<Bindings::Sets> sets = executable.bindings().Bind(launch.buffers, launch.scalars);
+  if (!sets.ok()) return sets.status().WithPrefix(StrCat(launch.op, ": "));
+  const bool observed = HasLaunchObserver();
+  const int64_t start_ps = observed ? TimePs() : 0;
+  const bool timed = executable.WantsTime();
+  const int64_t start_ns = timed ? HostNs() : 0;
+  const NRT_STATUS status = nrt_.nrt_execute(executable.model(), sets->inputs, sets->outputs);
+  executable.AddTime(launch, timed ? HostNs() - start_ns : -1);
+  if (status != NRT_SUCCESS) [[unlikely]]
+    return nrt::ToStatus(status, "nrt_execute").WithPrefix(StrCat(launch.op, ": "));
+  if (observed) {
+    const int64_t duration_ps =
+        nrt_.device_time()
+            ? static_cast<int64_t>(nrt_.nrt_emulator_last_duration_ps(executable.model()))
+            : TimePs() - start_ps;
+    NotifyLaunchObserver(index_, launch.op, executable, start_ps, duration_ps);
+  }
+  if (launch.error_record == nullptr) [[likely]]
+    return OkStatus();
+  std::array<int32_t, 4> record{};
+  NEURON_ASSIGN_OR_RETURN(const Place place, Locate(index_, launch.error_record, sizeof(record)));
+  if (place.segment->host_addressable) {
+    std::memcpy(record.data(), launch.error_record, sizeof(record));
+  } else {
+    NEURON_RETURN_IF_ERROR(nrt::ToStatus(
+        nrt_.nrt_tensor_read(place.segment->tensor, record.data(), place.offset, sizeof(record)),
+        "nrt_tensor_read of the error record"));
+  }
+  return FromErrorRecord(record, launch.op);
+}
+
+Status Device::RunCopy(CopyTask& copy) {
+  const auto bytes = static_cast<size_t>(copy.bytes);
+  switch (copy.kind) {
+    case CopyTask::Kind::kToDevice: {
+      NEURON_ASSIGN_OR_RETURN(const Place to, Locate(index_, copy.to, copy.bytes));
+      const void* from = copy.staged.empty() ? copy.from : copy.staged.data();
+      return nrt::ToStatus(nrt_.nrt_tensor_write(to.segment->tensor, from, to.offset, bytes),
+                           "nrt_tensor_write");
+    }
+    case CopyTask::Kind::kToHost: {
+      NEURON_ASSIGN_OR_RETURN(const Place from, Locate(index_, copy.from, copy.bytes));
+      return nrt::ToStatus(nrt_.nrt_tensor_read(from.segment->tensor, copy.to, from.offset, bytes),
+                           "nrt_tensor_read");
+    }
+    case CopyTask::Kind::kOnDevice: {
+      NEURON_ASSIGN_OR_RETURN(const Place from, Locate(index_, copy.from, copy.bytes));
+      NEURON_ASSIGN_OR_RETURN(const Place to, Locate(index_, copy.to, copy.bytes));
+      if (nrt_.nrt_tensor_copy != nullptr)
+        return nrt::ToStatus(nrt_.nrt_tensor_copy(from.segment->tensor, from.offset,
+                                                  to.segment->tensor, to.offset, bytes),
+                             "nrt_tensor_copy");
+      std::string bounce(bytes, '\0');
+      NEURON_RETURN_IF_ERROR(nrt::ToStatus(
+          nrt_.nrt_tensor_read(from.segment->tensor, bounce.data(), from.offset, bytes),
+          "nrt_tensor_read"));
+      return nrt::ToStatus(
+          nrt_.nrt_tensor_write(to.segment->tensor, bounce.data(), to.offset, bytes),
+          "nrt_tensor_write");
+    }
+    case CopyTask::Kind::kFill: {
+      NEURON_ASSIGN_OR_RETURN(const Place to, Locate(index_, copy.to, copy.bytes));
+      if (nrt_.nrt_tensor_memset != nullptr)
+        return nrt::ToStatus(
+            nrt_.nrt_tensor_memset(to.segment->tensor, to.offset, copy.byte, bytes),
+            "nrt_tensor_memset");
+      const std::string data(bytes, static_cast<char>(copy.byte));
+      return nrt::ToStatus(nrt_.nrt_tensor_write(to.segment->tensor, data.data(), to.offset, bytes),
+                           "nrt_tensor_write");
+    }
+  }
+  return Internal("copy: unknown kind");
+}
+
+}  // namespace neuron::runtime
