@@ -35,13 +35,13 @@ struct Options {
   // Reassociation and online softmax allowed (torch.compile), or the order of every reduction a
   // function of (op, extent, dtype) alone (eager).
   bool relaxed = false;
-  std::string dump_directory;              // each pass's result as text, "" for none
+  std::string dump_directory;  // each pass's result as text, "" for none
 };
 
 // What the runtime needs to bind buffers, beside the program.
 struct Signature {
   struct Buffer {
-    std::string name;     // in the program
+    std::string name;  // in the program
     int64_t bytes = 0;
     int64_t parameter = -1;  // index of the HLO parameter, or -1
     int64_t output = -1;     // index of the HLO result, or -1; both set: aliased

@@ -1,0 +1,215 @@
+#include "compiler/buffers.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/sbuf_allocator.h"
+
+namespace neuron::compiler {
+namespace {
+
+using hlo::Instruction;
+using hlo::Opcode;
+
+constexpr int64_t kAlignment = 64;
+
+ParameterPlace PlaceOf(const Options& options, int64_t parameter) {
+  const auto i = static_cast<size_t>(parameter);
+  return i < options.parameters.size() ? options.parameters[i] : ParameterPlace::kBuffer;
+}
+
+std::vector<const Instruction*> Results(const hlo::Module& module) {
+  const Instruction* root = module.entry()->root();
+  if (root->opcode() != Opcode::kTuple) return {root};
+  return {root->operands().begin(), root->operands().end()};
+}
+
+// True if `strides` over the reader's own shape walk the parameter exactly as its dense value.
+bool ReadsInPlace(const View& view) {
+  return view.offset == 0 && view.IsDense() && view.dtype == view.base->shape().dtype &&
+         Product(view.sizes) == view.base->shape().num_elements();
+}
+
+class Assigner {
+ public:
+  Assigner(const hlo::Module& module, EmitContext& ctx, Signature& signature,
+           std::vector<LateCopy>& late)
+      : module_(module), ctx_(ctx), plan_(ctx.plan), signature_(signature), late_(late) {}
+
+  Status Run() {
+    NEURON_RETURN_IF_ERROR(Declare());
+    FindLifetimes();
+    PlaceResults();
+    PlaceScratch();
+    return OkStatus();
+  }
+
+ private:
+  Status Declare() {
+    const auto parameters = module_.entry()->Parameters();
+    results_ = Results(module_);
+    std::map<int64_t, int64_t> output_of;  // aliased parameter -> output
+    for (const hlo::InputOutputAlias& alias : module_.aliases()) {
+      if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size()) ||
+          alias.output < 0 || alias.output >= static_cast<int64_t>(results_.size()))
+        return InvalidArgument("compiler: alias of output ", alias.output, " and parameter ",
+                               alias.parameter, " names neither");
+      if (PlaceOf(ctx_.options, alias.parameter) == ParameterPlace::kScalarBlock)
+        return InvalidArgument("compiler: output ", alias.output, " is aliased to parameter ",
+                               alias.parameter, ", which is a run-time scalar");
+      const int64_t have = parameters[static_cast<size_t>(alias.parameter)]->shape().num_bytes();
+      const int64_t want = results_[static_cast<size_t>(alias.output)]->shape().num_bytes();
+      if (have < want)
+        return InvalidArgument("compiler: output ", alias.output, " has ", want,
+                               " bytes, the parameter ", alias.parameter, " it aliases ", have);
+      output_of[alias.parameter] = alias.output;
+      parameter_of_[alias.output] = parameters[static_cast<size_t>(alias.parameter)];
+    }
+    int64_t slot = 0;
+    const auto add = [&](const std::string& name, isa::TensorKind kind, int64_t bytes,
+                         int64_t parameter, int64_t output) {
+      const Register offset = ctx_.b.AddRegister(
+          {.min = 0, .max = int64_t{1} << 46, .scalar_slot = static_cast<int32_t>(slot)});
+      const uint16_t tensor =
+          ctx_.b.AddTensor({.name = name, .kind = kind, .bytes = bytes, .byte_offset = offset});
+      signature_.buffers.push_back({.name = name,
+                                    .bytes = bytes,
+                                    .parameter = parameter,
+                                    .output = output,
+                                    .offset_slot = slot++});
+      return tensor;
+    };
+    for (const Instruction* p : parameters) {
+      const int64_t number = p->attributes().parameter_number;
+      if (PlaceOf(ctx_.options, number) == ParameterPlace::kScalarBlock) continue;
+      const auto aliased = output_of.find(number);
+      const bool is_aliased = aliased != output_of.end();
+      const uint16_t tensor = add(
+          StrCat("input", number), is_aliased ? isa::TensorKind::kInOut : isa::TensorKind::kInput,
+          p->shape().num_bytes(), number, is_aliased ? aliased->second : -1);
+      ctx_.SetBuffer(p, {tensor, 0});
+    }
+    for (size_t j = 0; j < results_.size(); ++j) {
+      const auto output = static_cast<int64_t>(j);
+      if (parameter_of_.contains(output)) {
+        output_buffers_.push_back(ctx_.BufferOf(parameter_of_.at(output)));
+        continue;
+      }
+      output_buffers_.push_back({add(StrCat("output", output), isa::TensorKind::kOutput,
+                                     results_[j]->shape().num_bytes(), -1, output),
+                                 0});
+    }
+    signature_.first_scalar_slot = slot;
+    uint16_t scalars = Buffer::kNone;
+    for (const Instruction* p : parameters) {
+      const int64_t number = p->attributes().parameter_number;
+      if (PlaceOf(ctx_.options, number) != ParameterPlace::kScalarBlock) continue;
+      if (!p->shape().is_scalar())
+        return InvalidArgument("compiler: parameter ", number, " ", p->shape().ToString(),
+                               " cannot be a run-time scalar; only rank 0 can");
+      if (scalars == Buffer::kNone)
+        scalars = ctx_.b.AddTensor({.name = "scalars", .kind = isa::TensorKind::kScalars});
+      const Register reg = ctx_.b.AddRegister({.scalar_slot = static_cast<int32_t>(slot)});
+      ctx_.SetScalar(p, reg, slot);
+      ctx_.SetBuffer(p, {scalars, 8 * slot});
+      signature_.scalar_parameters.push_back(number);
+      ++slot;
+    }
+    signature_.num_slots = slot;
+    if (scalars != Buffer::kNone) ctx_.b.program().tensors[scalars].bytes = 8 * slot;
+    return OkStatus();
+  }
+
+  void FindLifetimes() {
+    last_read_.assign(plan_.kernel_of.size(), -1);
+    for (size_t k = 0; k < plan_.kernels.size(); ++k)
+      for (const Instruction* member : plan_.kernels[k].members)
+        for (const Instruction* operand : member->operands()) {
+          if (!operand->shape().is_array()) continue;
+          int& last = last_read_[static_cast<size_t>(plan_.ViewOf(operand).base->id())];
+          last = std::max(last, static_cast<int>(k));
+        }
+  }
+
+  // True if writing result `value` in kernel k may destroy bytes of `parameter` still to be read.
+  bool Destroys(const Instruction* parameter, const Instruction* value) const {
+    const int k = plan_.KernelOf(value);
+    if (last_read_[static_cast<size_t>(parameter->id())] > k) return true;
+    const Kernel& kernel = plan_.kernels[static_cast<size_t>(k)];
+    for (const Instruction* member : kernel.members)
+      for (const Instruction* operand : member->operands()) {
+        if (!operand->shape().is_array()) continue;
+        const View& view = plan_.ViewOf(operand);
+        if (view.base != parameter) continue;
+        if (kernel.kind == KernelKind::kHero && member == kernel.hero) return true;
+        // The tile that is read is the tile that is written, unless the value is a row's.
+        if (!ReadsInPlace(view) || parameter->shape().num_elements() != Product(kernel.domain) ||
+            value->shape().num_elements() != Product(kernel.domain) ||
+            ByteSize(value->shape().dtype) != ByteSize(parameter->shape().dtype))
+          return true;
+      }
+    return false;
+  }
+
+  void PlaceResults() {
+    for (size_t j = 0; j < results_.size(); ++j) {
+      const Instruction* value = results_[j];
+      const auto aliased = parameter_of_.find(static_cast<int64_t>(j));
+      if (aliased != parameter_of_.end() && Destroys(aliased->second, value)) {
+        late_of_[value] = output_buffers_[j];
+        continue;
+      }
+      ctx_.SetBuffer(value, output_buffers_[j]);
+    }
+  }
+
+  void PlaceScratch() {
+    // Expiring values by last reader.
+    std::map<int, std::vector<int64_t>> expiring;
+    ColumnAllocator arena(int64_t{1} << 60, kAlignment);
+    std::vector<const Instruction*> placed;
+    uint16_t scratch = Buffer::kNone;
+    for (size_t k = 0; k < plan_.kernels.size(); ++k) {
+      for (const Instruction* value : plan_.kernels[k].results) {
+        if (ctx_.HasBuffer(value)) continue;
+        if (scratch == Buffer::kNone)
+          scratch = ctx_.b.AddTensor({.name = "scratch", .kind = isa::TensorKind::kScratch});
+        const int64_t bytes = value->shape().num_bytes();
+        const int64_t address = arena.Allocate(bytes).value();
+        ctx_.SetBuffer(value, {scratch, address});
+        const auto late = late_of_.find(value);
+        if (late != late_of_.end()) {
+          late_.push_back({{scratch, address}, late->second, bytes});
+          continue;
+        }
+        const int last =
+            std::max(static_cast<int>(k), last_read_[static_cast<size_t>(value->id())]);
+        expiring[last].push_back(address);
+      }
+      const auto done = expiring.find(static_cast<int>(k));
+      if (done == expiring.end()) continue;
+      for (int64_t address : done->second) arena.Free(address);
+    }
+    if (scratch != Buffer::kNone) ctx_.b.program().tensors[scratch].bytes = arena.high_water();
+  }
+
+  const hlo::Module& module_;
+  EmitContext& ctx_;
+  const Plan& plan_;
+  Signature& signature_;
+  std::vector<LateCopy>& late_;
+  std::vector<const Instruction*> results_;
+  std::vector<Buffer> output_buffers_;
+  std::map<int64_t, const Instruction*> parameter_of_;  // output -> aliased parameter
+  std::map<const Instruction*, Buffer> late_of_;
+  std::vector<int> last_read_;  // by instruction id: last kernel
+};
+
+}  // namespace
+
+Status AssignBuffers(const hlo::Module& module, EmitContext& ctx, Signature& signature,
+                     std::vector<LateCopy>& late_copies) {
+  return Assigner(module, ctx, signature, late_copies).Run();
+}
+
+}  // namespace neuron::compiler

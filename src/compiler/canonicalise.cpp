@@ -1,0 +1,277 @@
+#include "compiler/canonicalise.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace neuron::compiler {
+namespace {
+
+using hlo::Attributes;
+using hlo::Computation;
+using hlo::Instruction;
+using hlo::Opcode;
+using hlo::Shape;
+
+bool IsIdentityPermutation(const std::vector<int64_t>& p) {
+  for (size_t i = 0; i < p.size(); ++i)
+    if (p[i] != static_cast<int64_t>(i)) return false;
+  return true;
+}
+
+class Canonicaliser {
+ public:
+  explicit Canonicaliser(const hlo::Module& module) : module_(module), out_(module.name()) {
+    entry_ = out_.AddComputation("main");
+    out_.set_entry(entry_);
+  }
+
+  StatusOr<hlo::Module> Run() {
+    const Computation& from = *module_.entry();
+    for (Instruction* p : from.Parameters()) {
+      values_[p] = {
+          entry_->Add(Opcode::kParameter, p->shape(), {}, p->attributes(), {}, p->name())};
+    }
+    NEURON_RETURN_IF_ERROR(Walk(from));
+    std::vector<Instruction*> roots = values_.at(from.root());
+    // One writer per result.
+    std::unordered_set<const Instruction*> seen;
+    for (Instruction*& root : roots)
+      if (!Computes(*root) || !seen.insert(root).second) {
+        root = entry_->Add(Opcode::kCopy, root->shape(), {root});
+        seen.insert(root);
+      }
+    if (from.root()->shape().is_tuple()) {
+      std::vector<Shape> shapes;
+      for (const Instruction* r : roots) shapes.push_back(r->shape());
+      entry_->set_root(entry_->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), roots));
+    } else {
+      entry_->set_root(roots.at(0));
+    }
+    entry_->RemoveDead();
+    out_.aliases() = module_.aliases();
+    return std::move(out_);
+  }
+
+ private:
+  // The instructions that the root of `from` needs, in order. Every value becomes a list: the
+  // leaves of its shape.
+  Status Walk(const Computation& from) {
+    std::unordered_set<const Instruction*> live = {from.root()};
+    for (auto it = from.instructions().rbegin(); it != from.instructions().rend(); ++it)
+      if (live.contains(it->get()))
+        for (const Instruction* operand : (*it)->operands()) live.insert(operand);
+    for (const auto& x : from.instructions())
+      if (live.contains(x.get()) && x->opcode() != Opcode::kParameter)
+        NEURON_RETURN_IF_ERROR(Rewrite(*x));
+    return OkStatus();
+  }
+
+  // An instruction that has a buffer of its own.
+  static bool Computes(const Instruction& x) {
+    switch (x.opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kConstant:
+      case Opcode::kIota:
+      case Opcode::kReshape:
+      case Opcode::kTranspose:
+      case Opcode::kBroadcast:
+      case Opcode::kSlice:
+      case Opcode::kReverse:
+      case Opcode::kConvert:
+      case Opcode::kBitcastConvert:
+      case Opcode::kReal:
+      case Opcode::kImag:
+      case Opcode::kGetTupleElement:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  Status Rewrite(const Instruction& x) {
+    switch (x.opcode()) {
+      case Opcode::kTuple: {
+        std::vector<Instruction*> leaves;
+        for (const Instruction* operand : x.operands()) {
+          const auto& more = values_.at(operand);
+          leaves.insert(leaves.end(), more.begin(), more.end());
+        }
+        values_[&x] = std::move(leaves);
+        return OkStatus();
+      }
+      case Opcode::kGetTupleElement: {
+        const auto& leaves = values_.at(x.operand(0));
+        size_t begin = 0;
+        const auto& elements = x.operand(0)->shape().elements;
+        for (int64_t i = 0; i < x.attributes().tuple_index; ++i)
+          begin += Leaves(elements[static_cast<size_t>(i)]);
+        const size_t n = Leaves(x.shape());
+        values_[&x] = {leaves.begin() + static_cast<int64_t>(begin),
+                       leaves.begin() + static_cast<int64_t>(begin + n)};
+        return OkStatus();
+      }
+      case Opcode::kCall: {
+        const Computation& callee = *x.called()[0];
+        const auto parameters = callee.Parameters();
+        for (size_t i = 0; i < parameters.size(); ++i)
+          values_[parameters[i]] = values_.at(x.operand(static_cast<int64_t>(i)));
+        NEURON_RETURN_IF_ERROR(Walk(callee));
+        values_[&x] = values_.at(callee.root());
+        return OkStatus();
+      }
+      case Opcode::kOptimizationBarrier:
+        values_[&x] = values_.at(x.operand(0));
+        return OkStatus();
+      default:
+        break;
+    }
+    std::vector<Instruction*> operands;
+    for (const Instruction* operand : x.operands()) {
+      const auto& leaves = values_.at(operand);
+      operands.insert(operands.end(), leaves.begin(), leaves.end());
+    }
+    metadata_ = &x.metadata();
+    if (x.shape().is_array()) {
+      values_[&x] = {Simplify(x, operands)};
+      return OkStatus();
+    }
+    // An instruction with several results: one element each.
+    Instruction* all = Emit(x.opcode(), x.shape(), operands, x.attributes(), x.called());
+    std::vector<Instruction*> leaves;
+    for (size_t i = 0; i < x.shape().elements.size(); ++i) {
+      Attributes a;
+      a.tuple_index = static_cast<int64_t>(i);
+      leaves.push_back(Emit(Opcode::kGetTupleElement, x.shape().elements[i], {all}, std::move(a)));
+    }
+    values_[&x] = std::move(leaves);
+    return OkStatus();
+  }
+
+  static size_t Leaves(const Shape& shape) {
+    if (!shape.is_tuple()) return 1;
+    size_t n = 0;
+    for (const Shape& s : shape.elements) n += Leaves(s);
+    return n;
+  }
+
+  Instruction* Simplify(const Instruction& x, const std::vector<Instruction*>& operands) {
+    const Attributes& a = x.attributes();
+    switch (x.opcode()) {
+      case Opcode::kReshape:
+      case Opcode::kConvert:
+        if (operands[0]->shape() == x.shape()) return operands[0];
+        if (operands[0]->opcode() == x.opcode() && x.opcode() == Opcode::kReshape)
+          return Emit(Opcode::kReshape, x.shape(), {operands[0]->operand(0)});
+        if (operands[0]->opcode() == Opcode::kConstant && x.opcode() == Opcode::kConvert)
+          if (Instruction* folded = FoldConvert(x, *operands[0])) return folded;
+        break;
+      case Opcode::kTranspose:
+        if (IsIdentityPermutation(a.dimensions)) return operands[0];
+        break;
+      case Opcode::kBroadcast:
+      case Opcode::kSlice:
+      case Opcode::kCopy:
+        if (operands[0]->shape() == x.shape()) return operands[0];
+        break;
+      case Opcode::kReverse:
+        if (a.dimensions.empty()) return operands[0];
+        break;
+      case Opcode::kConcatenate:
+        if (operands.size() == 1) return operands[0];
+        break;
+      case Opcode::kPad: {
+        const bool nothing = std::all_of(a.padding.begin(), a.padding.end(), [](const auto& p) {
+          return p == hlo::PaddingDimension{};
+        });
+        if (nothing) return operands[0];
+        break;
+      }
+      case Opcode::kIota:
+        if (x.shape().rank() > 1) {
+          const int64_t d = a.dimensions[0];
+          Attributes flat;
+          flat.dimensions = {0};
+          Instruction* values =
+              Emit(Opcode::kIota,
+                   Shape::Array(x.shape().dtype, {x.shape().dims[static_cast<size_t>(d)]}), {},
+                   std::move(flat));
+          Attributes along;
+          along.dimensions = {d};
+          return Emit(Opcode::kBroadcast, x.shape(), {values}, std::move(along));
+        }
+        break;
+      case Opcode::kReduce:
+        if (operands[0]->shape().num_elements() == 0)
+          return Emit(Opcode::kBroadcast, x.shape(), {operands[1]});
+        if (a.dimensions.empty()) return operands[0];
+        break;
+      default:
+        break;
+    }
+    return Emit(x.opcode(), x.shape(), operands, a, x.called());
+  }
+
+  Instruction* FoldConvert(const Instruction& x, const Instruction& constant) {
+    const hlo::Literal& literal = constant.attributes().literal;
+    if (!literal.IsSplat() || !literal.shape().is_scalar()) return nullptr;
+    if (IsComplex(literal.shape().dtype) || IsComplex(x.shape().dtype)) return nullptr;
+    Attributes a;
+    const DType from = literal.shape().dtype;
+    const DType to = x.shape().dtype;
+    if (IsFloating(from) && !IsFloating(to)) {
+      if (to == DType::kPred) {
+        a.literal = hlo::Literal::Scalar(to, static_cast<int64_t>(literal.AsDouble() != 0));
+      } else {
+        return nullptr;
+      }
+    } else if (IsFloating(from)) {
+      a.literal = hlo::Literal::Scalar(to, literal.AsDouble());
+    } else if (IsFloating(to)) {
+      if (from == DType::kU64 || from == DType::kS64) return nullptr;
+      a.literal = hlo::Literal::Scalar(to, static_cast<double>(literal.AsInt64()));
+    } else {
+      const int64_t v = literal.AsInt64();
+      a.literal = hlo::Literal::Scalar(to, to == DType::kPred ? static_cast<int64_t>(v != 0) : v);
+    }
+    return Emit(Opcode::kConstant, x.shape(), {}, std::move(a));
+  }
+
+  // Adds an instruction, or finds an equal one.
+  Instruction* Emit(Opcode opcode, const Shape& shape, std::vector<Instruction*> operands,
+                    Attributes attributes = {}, std::vector<Computation*> called = {}) {
+    size_t hash = static_cast<size_t>(opcode) * 0x9e3779b97f4a7c15u;
+    for (const Instruction* operand : operands)
+      hash = (hash ^ static_cast<size_t>(operand->id())) * 0x100000001b3u;
+    for (int64_t d : shape.dims) hash = (hash ^ static_cast<size_t>(d)) * 0x100000001b3u;
+    hash = (hash ^ static_cast<size_t>(shape.dtype)) * 0x100000001b3u;
+    if (opcode == Opcode::kConstant) hash ^= std::hash<std::string>()(attributes.literal.bytes());
+    for (int64_t d : attributes.slice_starts) hash = (hash ^ static_cast<size_t>(d)) * 31;
+    auto& bucket = table_[hash];
+    for (Instruction* have : bucket)
+      if (have->opcode() == opcode && have->shape() == shape && have->operands() == operands &&
+          have->called() == called && have->attributes() == attributes)
+        return have;
+    Instruction* added =
+        entry_->Add(opcode, shape, std::move(operands), std::move(attributes), std::move(called));
+    if (metadata_ != nullptr && !metadata_->empty()) entry_->SetMetadata(added, *metadata_);
+    bucket.push_back(added);
+    return added;
+  }
+
+  const hlo::Module& module_;
+  hlo::Module out_;
+  Computation* entry_ = nullptr;
+  const std::string* metadata_ = nullptr;
+  std::unordered_map<const Instruction*, std::vector<Instruction*>> values_;
+  std::unordered_map<size_t, std::vector<Instruction*>> table_;
+};
+
+}  // namespace
+
+StatusOr<hlo::Module> Canonicalise(const hlo::Module& module) {
+  return Canonicaliser(module).Run();
+}
+
+}  // namespace neuron::compiler

@@ -1,0 +1,12 @@
+// Kernels named by one instruction: which opcodes have one, and who emits it. A hero's emitter
+// stores the kernel's results itself; with an epilogue it gives its tiles to a LoopBody.
+#pragma once
+
+#include "compiler/emitter.h"
+
+namespace neuron::compiler {
+
+bool IsHero(const hlo::Instruction& x);
+Status EmitHero(EmitContext& ctx, const Kernel& kernel);
+
+}  // namespace neuron::compiler

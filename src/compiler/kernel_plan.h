@@ -1,0 +1,50 @@
+// What the fusion pass decides: which instructions are computed together, in which order, and which
+// values get HBM buffers.
+//
+// A Kernel is a stretch of the program between HBM and HBM. Its members are the instructions that
+// it computes; view operations are no members: whoever reads a value follows ViewOf(operand) to a
+// buffer or to a member of the same kernel. Kernels stand in execution order; a member reads
+// parameters, constants, results of earlier kernels and members of its own kernel, nothing else.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compiler/views.h"
+
+namespace neuron::compiler {
+
+enum class KernelKind : uint8_t {
+  kLoop,  // elementwise members over one iteration domain, with reductions along its rows
+  kWide,  // elementwise members of which some compute on wide numbers: one GpSimd kernel
+  kHero,  // what hero's opcode says (dot, convolution, pad, ...), then an elementwise epilogue
+};
+
+struct Kernel {
+  KernelKind kind = KernelKind::kLoop;
+  const hlo::Instruction* hero = nullptr;        // kHero; the first member
+  std::vector<const hlo::Instruction*> members;  // topological order, hero included
+  std::vector<const hlo::Instruction*> results;  // members that are written to HBM
+  // The iteration domain, row major: the dims of a full member's value, possibly finer than its
+  // shape's. Row members have the dims that are not reduced; all others have one element.
+  // kHero: exactly the dims of hero's result.
+  Dims domain;
+  std::vector<bool> reduced;
+};
+
+struct Plan {
+  std::vector<Kernel> kernels;
+  std::vector<int> kernel_of;  // by instruction id: index of its kernel, -1: none
+  std::vector<View> view_of;   // by instruction id; base == the instruction: not a view
+
+  const View& ViewOf(const hlo::Instruction* x) const {
+    return view_of[static_cast<size_t>(x->id())];
+  }
+  int KernelOf(const hlo::Instruction* x) const { return kernel_of[static_cast<size_t>(x->id())]; }
+};
+
+// Requires a canonical module (canonicalise.h).
+StatusOr<Plan> PlanKernels(const hlo::Module& module);
+std::string ToText(const Plan& plan);
+
+}  // namespace neuron::compiler

@@ -1,0 +1,395 @@
+#include "compiler/loop_body.h"
+
+#include <algorithm>
+
+#include "compiler/reduction.h"
+#include "compiler/wide.h"
+
+namespace neuron::compiler {
+
+using hlo::Instruction;
+using hlo::Opcode;
+
+namespace {
+
+// The held tile as the free dims `keep` of `spec` see it.
+AccessPattern Expand(const Tile& tile, uint32_t axes, const TileSpec& spec, uint32_t keep) {
+  AccessPattern p = tile.pattern;
+  p.partitions = spec.partition.count;
+  p.dims = {};
+  int n = 0;
+  int have = 0;
+  for (size_t i = 0; i < spec.free.size(); ++i) {
+    const bool present = (axes >> i & 1) != 0;
+    if ((keep >> i & 1) != 0)
+      p.dims[static_cast<size_t>(n++)] = {
+          present ? tile.pattern.dims[static_cast<size_t>(have)].step : 0, spec.free[i].count};
+    if (present) ++have;
+  }
+  if (n == 0) p.dims[static_cast<size_t>(n++)] = {1, 1};
+  p.num_dims = static_cast<uint8_t>(n);
+  return p;
+}
+
+std::vector<Count> CountsOf(const TileSpec& spec, uint32_t axes) {
+  std::vector<Count> out;
+  for (size_t i = 0; i < spec.free.size(); ++i)
+    if ((axes >> i & 1) != 0) out.push_back(spec.free[i].count);
+  return out;
+}
+
+bool TakesScalars(const Instruction& op) {
+  return op.operands().size() >= 2 && op.opcode() != Opcode::kSelect &&
+         op.opcode() != Opcode::kReduce && op.opcode() != Opcode::kComplex;
+}
+
+}  // namespace
+
+StatusOr<LoopBody> LoopBody::Create(EmitContext& ctx, const Kernel& kernel) {
+  LoopBody body(ctx, kernel);
+  NEURON_RETURN_IF_ERROR(body.Resolve());
+  if (kernel.kind != KernelKind::kHero) body.Collapse();
+  return body;
+}
+
+bool LoopBody::IsFull(const hlo::Shape& shape) const {
+  return shape.num_elements() == Product(kernel_->domain);
+}
+
+// Strides per domain dimension in logical order, then kept dimensions moved before reduced ones.
+Dims LoopBody::DomainStrides(const View& view) const {
+  const int64_t n = Product(view.sizes);
+  Dims out(kernel_->domain.size(), 0);
+  if (n == Product(kernel_->domain)) {
+    auto strides = ReshapeStrides(view.sizes, view.strides, kernel_->domain);
+    NEURON_CHECK(strides.has_value(), "view of ", view.base->name(), " does not fit its kernel");
+    for (size_t d = 0; d < out.size(); ++d) out[static_cast<size_t>(position_[d])] = (*strides)[d];
+  } else if (n != 1) {
+    auto strides = ReshapeStrides(view.sizes, view.strides, kept_);
+    NEURON_CHECK(strides.has_value(), "row view of ", view.base->name(),
+                 " does not fit its kernel");
+    std::copy(strides->begin(), strides->end(), out.begin());
+  }
+  return out;
+}
+
+StatusOr<LoopBody::Source> LoopBody::SourceOf(const Instruction* operand) {
+  const View& view = ctx_->plan.ViewOf(operand);
+  const Instruction* base = view.base;
+  Source source;
+  if (const int m = member_of_[static_cast<size_t>(base->id())]; m >= 0) {
+    source.kind = Source::Kind::kMember;
+    source.index = m;
+    return source;
+  }
+  if (base->opcode() == Opcode::kConstant && base->attributes().literal.IsSplat() &&
+      view.dtype == base->shape().dtype) {
+    source.number = base->attributes().literal.AsDouble(0);
+    return source;
+  }
+  if (base->opcode() == Opcode::kConstant && !ctx_->HasBuffer(base))
+    ctx_->SetBuffer(base, ctx_->ConstantBuffer(base->attributes().literal.bytes()));
+  Load load;
+  load.view = view;
+  load.strides = DomainStrides(view);
+  source.kind = Source::Kind::kLoad;
+  if (const Register reg = ctx_->ScalarRegister(base); reg != isa::kNoRegister) {
+    // The block holds fp32 for every narrow float.
+    if (IsFloating(view.dtype) && ByteSize(view.dtype) < 4) load.view.dtype = DType::kF32;
+    if (!IsWide(view.dtype)) {
+      source.kind = Source::Kind::kRegister;
+      source.reg = reg;
+    }
+  }
+  for (size_t i = 0; i < loads_.size(); ++i)
+    if (loads_[i].view.base == load.view.base && loads_[i].view.dtype == load.view.dtype &&
+        loads_[i].view.offset == load.view.offset && loads_[i].strides == load.strides) {
+      source.index = static_cast<int>(i);
+      return source;
+    }
+  source.index = static_cast<int>(loads_.size());
+  loads_.push_back(std::move(load));
+  return source;
+}
+
+Status LoopBody::Resolve() {
+  const Kernel& kernel = *kernel_;
+  member_of_.assign(ctx_->plan.kernel_of.size(), -1);
+  Dims reduced;
+  position_.resize(kernel.domain.size());
+  for (size_t d = 0; d < kernel.domain.size(); ++d)
+    if (!kernel.reduced[d]) kept_.push_back(kernel.domain[d]);
+  int kept = 0;
+  int rest = static_cast<int>(kept_.size());
+  dims_ = kept_;
+  for (size_t d = 0; d < kernel.domain.size(); ++d) {
+    position_[d] = kernel.reduced[d] ? rest++ : kept++;
+    if (kernel.reduced[d]) dims_.push_back(kernel.domain[d]);
+  }
+  num_kept_ = static_cast<int>(kept_.size());
+
+  for (const Instruction* x : kernel.members) {
+    Member member;
+    const int index = static_cast<int>(members_.size());
+    member.instruction = x;
+    member.last_use = index;
+    member.natural = DomainStrides(View::Of(x));
+    if (x != kernel.hero) {
+      for (const Instruction* operand : x->operands()) {
+        NEURON_ASSIGN_OR_RETURN(Source source, SourceOf(operand));
+        member.sources.push_back(source);
+      }
+    }
+    member_of_[static_cast<size_t>(x->id())] = index;
+    members_.push_back(std::move(member));
+  }
+  for (const Instruction* x : kernel.results)
+    members_[static_cast<size_t>(member_of_[static_cast<size_t>(x->id())])].stored = true;
+
+  // Last uses, users first; a copy's tile is its operand's.
+  for (int i = static_cast<int>(members_.size()) - 1; i >= 0; --i) {
+    Member& member = members_[static_cast<size_t>(i)];
+    const int use = member.instruction->opcode() == Opcode::kCopy ? member.last_use : i;
+    for (const Source& s : member.sources) {
+      if (s.index < 0) continue;
+      int& last = s.kind == Source::Kind::kMember ? members_[static_cast<size_t>(s.index)].last_use
+                                                  : loads_[static_cast<size_t>(s.index)].last_use;
+      last = std::max(last, use);
+    }
+  }
+  return OkStatus();
+}
+
+void LoopBody::Collapse() {
+  std::vector<Dims> lists;
+  for (const Load& load : loads_) lists.push_back(load.strides);
+  for (const Member& member : members_) lists.push_back(member.natural);
+  const bool has_reduced = num_kept_ < static_cast<int>(dims_.size());
+  const int barrier = CollapseDims(dims_, lists, has_reduced ? num_kept_ : -1);
+  num_kept_ = has_reduced ? barrier : static_cast<int>(dims_.size());
+  size_t k = 0;
+  for (Load& load : loads_) load.strides = std::move(lists[k++]);
+  for (Member& member : members_) member.natural = std::move(lists[k++]);
+}
+
+int64_t LoopBody::PeakBytesPerElement() const {
+  int64_t peak = 0;
+  std::vector<int64_t> first_use(loads_.size(), -1);
+  const auto varies = [](const Dims& strides) {
+    return std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s != 0; });
+  };
+  std::vector<int64_t> delta(members_.size() + 1, 0);
+  for (size_t i = 0; i < members_.size(); ++i) {
+    const Member& m = members_[i];
+    for (const Source& s : m.sources) {
+      if (s.kind != Source::Kind::kLoad || first_use[static_cast<size_t>(s.index)] >= 0) continue;
+      const Load& load = loads_[static_cast<size_t>(s.index)];
+      first_use[static_cast<size_t>(s.index)] = static_cast<int64_t>(i);
+      if (!varies(load.strides)) continue;
+      delta[i] += ByteSize(load.view.dtype);
+      delta[static_cast<size_t>(load.last_use) + 1] -= ByteSize(load.view.dtype);
+    }
+    if (!IsFull(m.instruction->shape()) || m.instruction->opcode() == Opcode::kCopy) continue;
+    delta[i] += ByteSize(m.instruction->shape().dtype);
+    delta[static_cast<size_t>(m.last_use) + 1] -= ByteSize(m.instruction->shape().dtype);
+  }
+  int64_t live = 0;
+  for (int64_t d : delta) peak = std::max(peak, live += d);
+  return peak + 8;  // intermediates of single instructions
+}
+
+Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
+  Held& held = load.held;
+  held.axes = 0;
+  for (size_t i = 0; i < spec.free.size(); ++i)
+    if (load.strides[static_cast<size_t>(spec.free[i].dim)] != 0) held.axes |= 1u << i;
+  NEURON_ASSIGN_OR_RETURN(Tile tile, ctx_->AllocateTile(load.view.dtype, spec.partition.count,
+                                                        CountsOf(spec, held.axes)));
+  held.tile = tile;
+  held.owned = true;
+  if (load.view.base->opcode() != Opcode::kIota) {
+    ctx_->DmaCopy(tile.pattern, ctx_->HbmPattern(load.view, load.strides, spec, true));
+    return OkStatus();
+  }
+  // An iota's value is the address that its view gives.
+  Affine offset(load.view.offset);
+  for (size_t d = 0; d < spec.start.size(); ++d)
+    if (load.strides[d] != 0) offset = offset + spec.start[d] * load.strides[d];
+  std::vector<isa::Dim> steps;
+  for (size_t i = 0; i < spec.free.size(); ++i)
+    if ((held.axes >> i & 1) != 0)
+      steps.push_back({load.strides[static_cast<size_t>(spec.free[i].dim)] * spec.free[i].multiple,
+                       spec.free[i].count});
+  if (steps.empty()) steps.push_back({0, 1});
+  const int64_t per_partition =
+      load.strides[static_cast<size_t>(spec.partition.dim)] * spec.partition.multiple;
+  if (!IsWide(load.view.dtype)) {
+    ctx_->Iota(tile.pattern, steps, offset, per_partition);
+    return OkStatus();
+  }
+  NEURON_ASSIGN_OR_RETURN(const Tile narrow, ctx_->AllocateTile(DType::kS32, spec.partition.count,
+                                                                CountsOf(spec, held.axes)));
+  ctx_->Iota(narrow.pattern, steps, offset, per_partition);
+  NEURON_RETURN_IF_ERROR(WidenInteger(*ctx_, tile.pattern, Arg::OfTile(narrow.pattern)));
+  ctx_->Free(narrow);
+  return OkStatus();
+}
+
+StatusOr<LoopBody::Held*> LoopBody::HeldOf(const Source& source, const TileSpec& spec) {
+  if (source.kind == Source::Kind::kMember)
+    return &members_[static_cast<size_t>(source.index)].held;
+  Load& load = loads_[static_cast<size_t>(source.index)];
+  if (!load.held.tile) NEURON_RETURN_IF_ERROR(LoadTile(load, spec));
+  return &load.held;
+}
+
+Status LoopBody::Begin(const TileSpec& spec, const std::vector<bool>& looped) {
+  for (Load& load : loads_) {
+    load.invariant = true;
+    for (size_t d = 0; d < looped.size(); ++d)
+      if (looped[d] && load.strides[d] != 0) load.invariant = false;
+  }
+  for (const Member& member : members_)
+    for (const Source& s : member.sources) {
+      if (s.kind != Source::Kind::kLoad) continue;
+      Load& load = loads_[static_cast<size_t>(s.index)];
+      if (load.invariant && !load.held.tile) NEURON_RETURN_IF_ERROR(LoadTile(load, spec));
+    }
+  return OkStatus();
+}
+
+void LoopBody::End() {
+  for (Load& load : loads_)
+    if (load.held.tile) {
+      ctx_->Free(*load.held.tile);
+      load.held = {};
+    }
+}
+
+void LoopBody::Release(int index) {
+  for (Load& load : loads_)
+    if (load.last_use == index && load.held.tile && !load.invariant) {
+      ctx_->Free(*load.held.tile);
+      load.held = {};
+    }
+  for (int i = 0; i <= index; ++i) {
+    Member& member = members_[static_cast<size_t>(i)];
+    if (member.last_use != index || !member.held.tile) continue;
+    if (member.held.owned) ctx_->Free(*member.held.tile);
+    member.held = {};
+  }
+}
+
+Status LoopBody::Store(const Member& member, const TileSpec& spec) {
+  const uint32_t all = (1u << spec.free.size()) - 1;
+  TileSpec where = spec;
+  uint32_t keep = all;
+  if (!IsFull(member.instruction->shape())) {  // a row value: reduced axes are not there
+    where.free.clear();
+    keep = 0;
+    for (size_t i = 0; i < spec.free.size(); ++i)
+      if (spec.free[i].dim < num_kept_) keep |= 1u << i, where.free.push_back(spec.free[i]);
+  }
+  const View view = View::Of(member.instruction);
+  ctx_->DmaCopy(ctx_->HbmPattern(view, member.natural, where),
+                Expand(*member.held.tile, member.held.axes, spec, keep));
+  return OkStatus();
+}
+
+Status LoopBody::EmitReduce(Member& member, const TileSpec& spec) {
+  NEURON_ASSIGN_OR_RETURN(Held * data, HeldOf(member.sources[0], spec));
+  uint32_t kept = 0;
+  int num_reduced = 0;
+  for (size_t i = 0; i < spec.free.size(); ++i) {
+    if (spec.free[i].dim < num_kept_)
+      kept |= 1u << i;
+    else
+      ++num_reduced;
+  }
+  const uint32_t all = (1u << spec.free.size()) - 1;
+  const DType dtype = member.instruction->shape().dtype;
+  NEURON_ASSIGN_OR_RETURN(member.held.tile,
+                          ctx_->AllocateTile(dtype, spec.partition.count, CountsOf(spec, kept)));
+  member.held.axes = kept;
+  member.held.owned = true;
+  const AccessPattern dst = Expand(*member.held.tile, kept, spec, kept);
+  NEURON_RETURN_IF_ERROR(EmitRowReduce(*ctx_, *member.instruction, dst,
+                                       Expand(*data->tile, data->axes, spec, all), num_reduced));
+  const Source& init = member.sources[1];
+  const isa::AluOp op = *ReductionAlu(*member.instruction);
+  if (init.kind == Source::Kind::kNumber) {
+    if (!IsIdentity(op, dtype, init.number)) ctx_->TensorScalar(dst, dst, op, init.number);
+    return OkStatus();
+  }
+  NEURON_ASSIGN_OR_RETURN(Held * start, HeldOf(init, spec));
+  ctx_->TensorScalar(dst, dst, op, Arg::OfTile(Expand(*start->tile, 0, spec, 0)).AsScalar());
+  return OkStatus();
+}
+
+Status LoopBody::EmitMember(int index, const TileSpec& spec) {
+  Member& member = members_[static_cast<size_t>(index)];
+  const Instruction& op = *member.instruction;
+  ctx_->SetSource(&op);
+  if (op.opcode() == Opcode::kReduce) return EmitReduce(member, spec);
+
+  if (op.opcode() == Opcode::kCopy && member.sources[0].kind != Source::Kind::kNumber) {
+    NEURON_ASSIGN_OR_RETURN(Held * held, HeldOf(member.sources[0], spec));
+    member.held = *held;
+    member.held.owned = false;
+    return OkStatus();
+  }
+  // The operation runs over the axes along which an operand varies.
+  uint32_t axes = 0;
+  bool any_tile = false;
+  std::vector<Held*> held(member.sources.size(), nullptr);
+  for (size_t i = 0; i < held.size(); ++i) {
+    const Source& s = member.sources[i];
+    const bool scalar =
+        s.kind == Source::Kind::kNumber || (s.kind == Source::Kind::kRegister && TakesScalars(op));
+    if (scalar) continue;
+    NEURON_ASSIGN_OR_RETURN(held[i], HeldOf(s, spec));
+    axes |= held[i]->axes;
+    any_tile = true;
+  }
+  if (!any_tile && member.sources[0].kind == Source::Kind::kRegister) {
+    NEURON_ASSIGN_OR_RETURN(held[0], HeldOf(member.sources[0], spec));
+    axes |= held[0]->axes;
+  }
+  NEURON_ASSIGN_OR_RETURN(
+      member.held.tile,
+      ctx_->AllocateTile(op.shape().dtype, spec.partition.count, CountsOf(spec, axes)));
+  member.held.axes = axes;
+  member.held.owned = true;
+  const AccessPattern dst = Expand(*member.held.tile, axes, spec, axes);
+  std::vector<Arg> args;
+  for (size_t i = 0; i < held.size(); ++i) {
+    const Source& s = member.sources[i];
+    if (held[i] != nullptr)
+      args.push_back(Arg::OfTile(Expand(*held[i]->tile, held[i]->axes, spec, axes)));
+    else if (s.kind == Source::Kind::kRegister)
+      args.push_back(Arg::OfRegister(s.reg));
+    else
+      args.push_back(Arg::OfNumber(s.number));
+  }
+  return EmitElementwise(*ctx_, op, dst, args);
+}
+
+Status LoopBody::Emit(const TileSpec& spec,
+                      const std::vector<std::pair<const Instruction*, Tile>>& given) {
+  for (const auto& [instruction, tile] : given) {
+    Held& held =
+        members_[static_cast<size_t>(member_of_[static_cast<size_t>(instruction->id())])].held;
+    held.tile = tile;
+    held.axes = (1u << spec.free.size()) - 1;
+    held.owned = false;
+  }
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Member& member = members_[i];
+    if (!member.held.tile) NEURON_RETURN_IF_ERROR(EmitMember(static_cast<int>(i), spec));
+    if (member.stored) NEURON_RETURN_IF_ERROR(Store(member, spec));
+    Release(static_cast<int>(i));
+  }
+  return OkStatus();
+}
+
+}  // namespace neuron::compiler

@@ -1,0 +1,99 @@
+// LoopBody: the members of a kernel computed on one tile of its iteration domain.
+//
+//   NEURON_ASSIGN_OR_RETURN(LoopBody body, LoopBody::Create(ctx, kernel));
+//   NEURON_RETURN_IF_ERROR(body.Begin(spec_with_largest_counts));   // loads that no loop changes
+//   loops: NEURON_RETURN_IF_ERROR(body.Emit(spec));
+//   body.End();
+// Loads what the members read, computes them in order and stores the kernel's results. Kernels
+// with a hero give its value as a tile (`given`) and use the rest as their epilogue.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "compiler/elementwise.h"
+#include "compiler/emitter.h"
+
+namespace neuron::compiler {
+
+class LoopBody {
+ public:
+  // Collapses the domain as far as all strides allow; kHero kernels keep theirs.
+  static StatusOr<LoopBody> Create(EmitContext& ctx, const Kernel& kernel);
+
+  // The domain that specs are about: kept dimensions, then reduced ones.
+  const Dims& dims() const { return dims_; }
+  int num_kept() const { return num_kept_; }
+  // Bytes per partition that one element of a full tile needs while the body runs, at most.
+  int64_t PeakBytesPerElement() const;
+
+  // Loads what stays the same over the loops: `spec` has the largest counts of all specs, `looped`
+  // says which dimensions start at different places.
+  Status Begin(const TileSpec& spec, const std::vector<bool>& looped);
+  // `given`: tiles of members that the caller computed. Free axes that walk reduced dimensions
+  // stand last and cover them whole.
+  Status Emit(const TileSpec& spec,
+              const std::vector<std::pair<const hlo::Instruction*, Tile>>& given = {});
+  void End();
+
+ private:
+  // Where an operand comes from.
+  struct Source {
+    enum class Kind : uint8_t { kNumber, kRegister, kMember, kLoad };
+    Kind kind = Kind::kNumber;
+    double number = 0;
+    Register reg = isa::kNoRegister;
+    int index = -1;  // of the member or the load; of the register's load too
+  };
+  // A value on chip during Emit. The tile has the free axes of `axes` only (a bit per free axis):
+  // the value does not vary along the others.
+  struct Held {
+    std::optional<Tile> tile;
+    uint32_t axes = 0;
+    bool owned = false;  // freed after its last use
+  };
+  struct Load {  // an input in HBM, or an iota (view.base)
+    View view;
+    Dims strides;       // per domain dimension
+    int last_use = -1;  // member index
+    bool invariant = false;
+    Held held;
+  };
+  struct Member {
+    const hlo::Instruction* instruction = nullptr;
+    std::vector<Source> sources;
+    int last_use = -1;  // member index; its own if it is only stored
+    bool stored = false;
+    Dims natural;  // strides of its dense value per domain dimension
+    Held held;
+  };
+
+  LoopBody(EmitContext& ctx, const Kernel& kernel) : ctx_(&ctx), kernel_(&kernel) {}
+  Status Resolve();
+  void Collapse();
+  StatusOr<Source> SourceOf(const hlo::Instruction* operand);
+  Dims DomainStrides(const View& view) const;
+  bool IsFull(const hlo::Shape& shape) const;
+  Status LoadTile(Load& load, const TileSpec& spec);
+  StatusOr<Held*> HeldOf(const Source& source, const TileSpec& spec);
+  Status EmitMember(int index, const TileSpec& spec);
+  Status EmitReduce(Member& member, const TileSpec& spec);
+  Status Store(const Member& member, const TileSpec& spec);
+  void Release(int index);
+
+  EmitContext* ctx_;
+  const Kernel* kernel_;
+  Dims dims_;
+  int num_kept_ = 0;
+  Dims kept_;                  // the domain's kept dims, before collapsing
+  std::vector<int> position_;  // of each domain dim in dims_, before collapsing
+  std::vector<Load> loads_;
+  std::vector<Member> members_;
+  std::vector<int> member_of_;  // by instruction id
+};
+
+// Emits a kLoop kernel: geometry, loops and tails around a LoopBody.
+Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel);
+
+}  // namespace neuron::compiler

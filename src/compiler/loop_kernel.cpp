@@ -1,0 +1,226 @@
+// Geometry of a loop kernel: which domain dimension becomes partitions, which lie along the free
+// axes, which are loops; and the tails.
+#include <algorithm>
+
+#include "compiler/loop_body.h"
+
+namespace neuron::compiler {
+namespace {
+
+// Bytes of a row that keep a DMA engine busy, and the fewest worth a partition of their own.
+constexpr int64_t kRowBytes = 4096;
+constexpr int64_t kLeastElements = 128;
+constexpr int64_t kPartitionCount = isa::kPartitions;
+
+struct Geometry {
+  int partition = 0;  // dimension whose indices are p * per_partition + r
+  int64_t per_partition = 1;
+  int chunked = -1;  // dimension taken `chunk` elements at a time
+  int64_t chunk = 0;
+  std::vector<int> whole;  // dimensions that lie wholly along the free axes
+  std::vector<int> outer;  // one index at a time
+};
+
+// n elements over at most 128 partitions with at most `most` each: how many on a partition.
+int64_t SplitFlat(int64_t n, int64_t least, int64_t most) {
+  const int64_t r =
+      std::min(most, std::max(std::min(n, least), (n + kPartitionCount - 1) / kPartitionCount));
+  for (int64_t c = r; c <= std::min(most, r + 64); ++c)  // without a tail, if one is near
+    if (n % c == 0 && n / c <= kPartitionCount) return c;
+  return r;
+}
+
+Geometry ChooseFlat(const Dims& dims, int dim, int64_t most) {
+  Geometry g;
+  g.partition = dim;
+  g.per_partition = SplitFlat(dims[static_cast<size_t>(dim)], kLeastElements, most);
+  for (int d = 0; d < static_cast<int>(dims.size()); ++d)
+    if (d != dim) g.outer.push_back(d);
+  return g;
+}
+
+Geometry Choose(const Dims& dims, int64_t most) {
+  const int rank = static_cast<int>(dims.size());
+  if (rank == 1) return ChooseFlat(dims, 0, most);
+  // As many inner dimensions as fit lie along the free axes.
+  int s = rank;
+  int64_t inside = 1;
+  while (s > 1 && rank - s < 2 && inside * dims[static_cast<size_t>(s - 1)] <= most)
+    inside *= dims[static_cast<size_t>(--s)];
+  if (s == rank) {  // the innermost is longer than a tile's row
+    int widest = rank - 2;
+    for (int d = 0; d < rank - 1; ++d)
+      if (dims[static_cast<size_t>(d)] > dims[static_cast<size_t>(widest)]) widest = d;
+    if (dims[static_cast<size_t>(widest)] < 64) return ChooseFlat(dims, rank - 1, most);
+    Geometry g;
+    g.partition = widest;
+    g.chunked = rank - 1;
+    g.chunk = most;
+    for (int d = 0; d < rank - 1; ++d)
+      if (d != widest) g.outer.push_back(d);
+    return g;
+  }
+  Geometry g;
+  g.partition = s - 1;
+  const int64_t rows = dims[static_cast<size_t>(s - 1)];
+  if (rows < 32) {
+    int widest = s - 1;
+    for (int d = 0; d < rank; ++d)
+      if (dims[static_cast<size_t>(d)] > dims[static_cast<size_t>(widest)]) widest = d;
+    if (dims[static_cast<size_t>(widest)] > 4 * rows && widest < s - 1) {
+      // Many outer indices, few rows: partitions from outside, the rows join the free axes.
+      g.partition = widest;
+      int64_t room = most / inside;
+      for (int d = 0; d < s; ++d) {
+        if (d == widest) continue;
+        if (d > widest && d == s - 1 && dims[static_cast<size_t>(d)] <= room && rank - s < 2)
+          g.whole.push_back(d);
+        else
+          g.outer.push_back(d);
+      }
+      for (int d = s; d < rank; ++d) g.whole.push_back(d);
+      return g;
+    }
+  }
+  const int64_t fill = std::max<int64_t>(1, kLeastElements / inside);
+  g.per_partition = std::clamp<int64_t>(
+      std::max((rows + kPartitionCount - 1) / kPartitionCount, std::min(fill, rows)), 1,
+      std::max<int64_t>(1, most / inside));
+  for (int d = 0; d < s - 1; ++d) g.outer.push_back(d);
+  for (int d = s; d < rank; ++d) g.whole.push_back(d);
+  return g;
+}
+
+// Rows on partitions; a reduced row lies whole along the free axes.
+Geometry ChooseRows(const Dims& dims, int num_kept, int64_t most) {
+  Geometry g;
+  int64_t row = 1;
+  for (size_t d = static_cast<size_t>(num_kept); d < dims.size(); ++d) row *= dims[d];
+  int widest = num_kept - 1;
+  for (int d = 0; d < num_kept; ++d)
+    if (dims[static_cast<size_t>(d)] > dims[static_cast<size_t>(widest)]) widest = d;
+  if (dims[static_cast<size_t>(num_kept - 1)] >= 64) widest = num_kept - 1;
+  g.partition = widest;
+  const int64_t rows = dims[static_cast<size_t>(widest)];
+  if (dims.size() - static_cast<size_t>(num_kept) <= 2)
+    g.per_partition = std::clamp<int64_t>((rows + kPartitionCount - 1) / kPartitionCount, 1,
+                                          std::max<int64_t>(1, most / row));
+  for (int d = 0; d < num_kept; ++d)
+    if (d != widest) g.outer.push_back(d);
+  for (size_t d = static_cast<size_t>(num_kept); d < dims.size(); ++d)
+    g.whole.push_back(static_cast<int>(d));
+  return g;
+}
+
+class LoopEmitter {
+ public:
+  LoopEmitter(EmitContext& ctx, LoopBody& body, Geometry g)
+      : ctx_(ctx), body_(body), g_(std::move(g)), dims_(body.dims()) {}
+
+  Status Run() {
+    const size_t rank = dims_.size();
+    TileSpec spec = SpecOf(std::min(kPartitionCount, Extent(g_.partition) / g_.per_partition),
+                           g_.per_partition, g_.chunk);
+    if (spec.partition.count.max == 0) spec.partition.count = Count(1);
+    std::vector<bool> looped(rank, false);
+    for (int d : g_.outer) looped[static_cast<size_t>(d)] = Extent(d) > 1;
+    looped[static_cast<size_t>(g_.partition)] =
+        Extent(g_.partition) != spec.partition.count.max * g_.per_partition;
+    if (g_.chunked >= 0) looped[static_cast<size_t>(g_.chunked)] = Extent(g_.chunked) > g_.chunk;
+    NEURON_RETURN_IF_ERROR(body_.Begin(spec, looped));
+    start_.assign(rank, Affine(0));
+    NEURON_RETURN_IF_ERROR(Outer(0));
+    body_.End();
+    return OkStatus();
+  }
+
+ private:
+  int64_t Extent(int d) const { return dims_[static_cast<size_t>(d)]; }
+
+  TileSpec SpecOf(int64_t partitions, int64_t per_partition, int64_t chunk) const {
+    TileSpec spec;
+    spec.start.assign(dims_.size(), Affine(0));
+    spec.partition = {g_.partition, g_.per_partition, Count(partitions)};
+    if (g_.per_partition > 1) spec.free.push_back({g_.partition, 1, Count(per_partition)});
+    std::vector<int> inside = g_.whole;
+    for (int d : inside) spec.free.push_back({d, 1, Count(Extent(d))});
+    if (g_.chunked >= 0) spec.free.push_back({g_.chunked, 1, Count(chunk)});
+    if (spec.free.empty()) spec.free.push_back({g_.partition, 1, Count(1)});
+    return spec;
+  }
+
+  // `trips` rounds of `step` indices of dimension d from `begin`.
+  template <typename Body>
+  Status Loop(int d, int64_t begin, int64_t trips, int64_t step, const Body& body) {
+    Affine& start = start_[static_cast<size_t>(d)];
+    if (trips <= 0) return OkStatus();
+    if (trips == 1) {
+      start = Affine(begin);
+      return body();
+    }
+    const int64_t last = begin + (trips - 1) * step;
+    start = Affine::Of(ctx_.b.LoopBegin(Affine(begin), Affine(last + 1), step, last));
+    NEURON_RETURN_IF_ERROR(body());
+    ctx_.b.LoopEnd();
+    return OkStatus();
+  }
+
+  Status Outer(size_t level) {
+    if (level == g_.outer.size()) return Partitions();
+    const int d = g_.outer[level];
+    return Loop(d, 0, Extent(d), 1, [&] { return Outer(level + 1); });
+  }
+
+  Status Partitions() {
+    const int d = g_.partition;
+    const int64_t r = g_.per_partition;
+    const int64_t n = Extent(d);
+    const int64_t tile = kPartitionCount * r;
+    NEURON_RETURN_IF_ERROR(Loop(d, 0, n / tile, tile, [&] { return Chunks(kPartitionCount, r); }));
+    int64_t done = n / tile * tile;
+    if ((n - done) / r > 0)
+      NEURON_RETURN_IF_ERROR(Loop(d, done, 1, tile, [&] { return Chunks((n - done) / r, r); }));
+    done += (n - done) / r * r;
+    if (n > done) NEURON_RETURN_IF_ERROR(Loop(d, done, 1, r, [&] { return Chunks(1, n - done); }));
+    return OkStatus();
+  }
+
+  Status Chunks(int64_t partitions, int64_t per_partition) {
+    if (g_.chunked < 0) return Tile(partitions, per_partition, 0);
+    const int64_t n = Extent(g_.chunked);
+    NEURON_RETURN_IF_ERROR(Loop(g_.chunked, 0, n / g_.chunk, g_.chunk,
+                                [&] { return Tile(partitions, per_partition, g_.chunk); }));
+    const int64_t done = n / g_.chunk * g_.chunk;
+    if (n > done)
+      return Loop(g_.chunked, done, 1, g_.chunk,
+                  [&] { return Tile(partitions, per_partition, n - done); });
+    return OkStatus();
+  }
+
+  Status Tile(int64_t partitions, int64_t per_partition, int64_t chunk) {
+    TileSpec spec = SpecOf(partitions, per_partition, chunk);
+    spec.start = start_;
+    return body_.Emit(spec);
+  }
+
+  EmitContext& ctx_;
+  LoopBody& body_;
+  Geometry g_;
+  const Dims& dims_;
+  std::vector<Affine> start_;
+};
+
+}  // namespace
+
+Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
+  if (Product(kernel.domain) == 0) return OkStatus();
+  NEURON_ASSIGN_OR_RETURN(LoopBody body, LoopBody::Create(ctx, kernel));
+  const int64_t peak = body.PeakBytesPerElement();
+  const int64_t room = ctx.sbuf.capacity() - ctx.sbuf.in_use() - 4096;
+  const bool rows = body.num_kept() < static_cast<int>(body.dims().size());
+  int64_t most = std::min(room / peak, kRowBytes / 4);
+  Geometry g = rows ? ChooseRows(body.dims(), body.num_kept(), most) : Choose(body.dims(), most);
+  return LoopEmitter(ctx, body, std::move(g)).Run();
+}
+
+}  // namespace neuron::compiler

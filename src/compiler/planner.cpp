@@ -1,0 +1,338 @@
+// The fusion pass: one walk in topological order. An instruction joins the last kernel that one of
+// its operands comes from, if the kernel's domain can hold it, else it opens a new one; so every
+// kernel reads earlier kernels only, and the walk is linear in the module's size.
+#include <algorithm>
+
+#include "compiler/elementwise.h"
+#include "compiler/hero.h"
+#include "compiler/kernel_plan.h"
+#include "compiler/reduction.h"
+#include "compiler/wide.h"
+
+namespace neuron::compiler {
+namespace {
+
+using hlo::Instruction;
+using hlo::Opcode;
+
+// Strides, ignoring those of extents 1, which mean nothing.
+bool SameStrides(const Dims& sizes, const Dims& a, const Dims& b) {
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1 && a[i] != b[i]) return false;
+  return true;
+}
+
+class Planner {
+ public:
+  explicit Planner(const hlo::Computation& entry) : entry_(entry) {
+    int64_t ids = 0;
+    for (const auto& x : entry.instructions()) ids = std::max(ids, x->id() + 1);
+    plan_.kernel_of.assign(static_cast<size_t>(ids), -1);
+    plan_.view_of.resize(static_cast<size_t>(ids));
+    is_result_.assign(static_cast<size_t>(ids), false);
+  }
+
+  StatusOr<Plan> Run() {
+    for (const auto& x : entry_.instructions()) NEURON_RETURN_IF_ERROR(Visit(*x));
+    FindResults();
+    return std::move(plan_);
+  }
+
+ private:
+  Status Visit(const Instruction& x) {
+    View& view = plan_.view_of[static_cast<size_t>(x.id())];
+    if (!x.shape().is_array()) {
+      if (&x == entry_.root() && x.opcode() == Opcode::kTuple) return OkStatus();
+      if (!IsHero(x)) return Unsupported(x);
+      Open(x, KernelKind::kHero);
+      return OkStatus();
+    }
+    view = View::Of(&x);
+    switch (x.opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kConstant:
+      case Opcode::kIota:
+        return OkStatus();
+      default:
+        break;
+    }
+    if (!x.operands().empty() && x.operand(0)->shape().is_array())
+      if (std::optional<View> seen = FollowView(x)) {
+        view = *std::move(seen);
+        return OkStatus();
+      }
+    return Compute(x);
+  }
+
+  std::optional<View> FollowView(const Instruction& x) {
+    const View& operand = plan_.ViewOf(x.operand(0));
+    const bool reinterprets = x.opcode() == Opcode::kConvert ||
+                              x.opcode() == Opcode::kBitcastConvert ||
+                              x.opcode() == Opcode::kReal || x.opcode() == Opcode::kImag;
+    // Words and bits of a value are in its buffer; a value of a loop kernel had better stay on
+    // chip.
+    if (reinterprets) {
+      const int k = plan_.KernelOf(operand.base);
+      if (k >= 0 && plan_.kernels[static_cast<size_t>(k)].kind == KernelKind::kLoop)
+        return std::nullopt;
+      if (operand.base->opcode() == Opcode::kIota) return std::nullopt;
+      if (operand.base->opcode() == Opcode::kParameter && operand.base->shape().is_scalar())
+        return std::nullopt;
+      if (operand.base->opcode() == Opcode::kConstant &&
+          operand.base->attributes().literal.IsSplat())
+        return std::nullopt;
+    }
+    return ApplyViewOp(x, operand);
+  }
+
+  static Status Unsupported(const Instruction& x) {
+    return Unimplemented("compiler: no kernel for ", x.name(), " = ", x.shape().ToString(), " ",
+                         hlo::OpcodeName(x.opcode()));
+  }
+
+  Status Compute(const Instruction& x) {
+    const bool reduces = x.opcode() == Opcode::kReduce && ReductionAlu(x).has_value();
+    const bool moves = x.opcode() == Opcode::kReshape || x.opcode() == Opcode::kConvert;
+    KernelKind kind = KernelKind::kHero;
+    if (reduces || (TouchesWide(x) ? IsWideMovement(x) : IsEmittable(x)) || moves)
+      kind = KernelKind::kLoop;
+    else if (TouchesWide(x) && IsEmittable(x))
+      kind = KernelKind::kWide;
+    else if (!IsHero(x))
+      return Unsupported(x);
+    if (kind != KernelKind::kHero) {
+      int last = -1;
+      for (const Instruction* operand : x.operands())
+        last = std::max(last, plan_.KernelOf(plan_.ViewOf(operand).base));
+      if (last >= 0 && Join(x, last, kind)) return OkStatus();
+    }
+    Open(x, kind);
+    return OkStatus();
+  }
+
+  void Open(const Instruction& x, KernelKind kind) {
+    Kernel kernel;
+    kernel.kind = kind;
+    if (kind == KernelKind::kHero) kernel.hero = &x;
+    const bool reduces = kind == KernelKind::kLoop && x.opcode() == Opcode::kReduce;
+    if (x.shape().is_array()) kernel.domain = reduces ? x.operand(0)->shape().dims : x.shape().dims;
+    if (kernel.domain.empty()) kernel.domain = {1};
+    kernel.reduced.assign(kernel.domain.size(), false);
+    if (reduces)
+      for (int64_t d : x.attributes().dimensions) kernel.reduced[static_cast<size_t>(d)] = true;
+    Add(x, static_cast<int>(plan_.kernels.size()), std::move(kernel));
+  }
+
+  void Add(const Instruction& x, int index, Kernel kernel) {
+    plan_.kernel_of[static_cast<size_t>(x.id())] = index;
+    kernel.members.push_back(&x);
+    if (index == static_cast<int>(plan_.kernels.size()))
+      plan_.kernels.push_back(std::move(kernel));
+    else
+      plan_.kernels[static_cast<size_t>(index)] = std::move(kernel);
+  }
+
+  // Row-major strides of a member's dense value over `domain`.
+  static std::optional<Dims> Natural(const hlo::Shape& shape, const Kernel& k) {
+    if (shape.num_elements() == Product(k.domain)) return DenseStrides(k.domain);
+    Dims kept;
+    for (size_t d = 0; d < k.domain.size(); ++d)
+      if (!k.reduced[d]) kept.push_back(k.domain[d]);
+    Dims out(k.domain.size(), 0);
+    if (shape.num_elements() == 1) return out;
+    if (shape.num_elements() != Product(kept)) return std::nullopt;
+    const Dims dense = DenseStrides(kept);
+    size_t i = 0;
+    for (size_t d = 0; d < k.domain.size(); ++d)
+      if (!k.reduced[d]) out[d] = dense[i++];
+    return out;
+  }
+
+  // Strides of an operand's view over the kernel's domain; the class is that of its own shape.
+  static std::optional<Dims> OperandStrides(const View& view, const Kernel& k) {
+    const int64_t n = Product(view.sizes);
+    if (n == Product(k.domain)) return ReshapeStrides(view.sizes, view.strides, k.domain);
+    Dims out(k.domain.size(), 0);
+    if (n == 1) return out;
+    Dims kept;
+    for (size_t d = 0; d < k.domain.size(); ++d)
+      if (!k.reduced[d]) kept.push_back(k.domain[d]);
+    if (n != Product(kept)) return std::nullopt;
+    const auto strides = ReshapeStrides(view.sizes, view.strides, kept);
+    if (!strides) return std::nullopt;
+    size_t i = 0;
+    for (size_t d = 0; d < k.domain.size(); ++d)
+      if (!k.reduced[d]) out[d] = (*strides)[i++];
+    return out;
+  }
+
+  // The kernel's domain split so that a value of `dims` lies on it; false if it cannot.
+  static bool Refine(Kernel& k, const Dims& dims, const std::vector<bool>* reduced) {
+    const int64_t n = Product(dims);
+    if (n == Product(k.domain)) {
+      const auto finer = CommonRefinement(k.domain, dims);
+      if (!finer) return false;
+      std::vector<bool> flags;
+      // Each finer dimension belongs to one of the old ones; walk both by products.
+      size_t old = 0;
+      int64_t left = k.domain.empty() ? 1 : k.domain[0];
+      for (int64_t d : *finer) {
+        while (left == 1 && d != 1 && old + 1 < k.domain.size()) left = k.domain[++old];
+        flags.push_back(k.reduced[old]);
+        left /= d;
+      }
+      k.domain = *finer;
+      k.reduced = std::move(flags);
+      if (reduced == nullptr) return true;
+      // The same walk over the reduce's operand shape.
+      std::vector<bool> want;
+      old = 0;
+      left = dims.empty() ? 1 : dims[0];
+      for (int64_t d : k.domain) {
+        while (left == 1 && d != 1 && old + 1 < dims.size()) left = dims[++old];
+        want.push_back((*reduced)[old]);
+        left /= d;
+      }
+      const bool had = std::find(k.reduced.begin(), k.reduced.end(), true) != k.reduced.end();
+      if (had && want != k.reduced) {
+        for (size_t i = 0; i < want.size(); ++i)
+          if (want[i] != k.reduced[i] && k.domain[i] != 1) return false;
+      }
+      if (!had) k.reduced = std::move(want);
+      return true;
+    }
+    if (reduced != nullptr) return false;
+    if (n == 1) return true;
+    Dims kept;
+    for (size_t d = 0; d < k.domain.size(); ++d)
+      if (!k.reduced[d]) kept.push_back(k.domain[d]);
+    if (n != Product(kept)) return false;
+    const auto finer = CommonRefinement(kept, dims);
+    if (!finer) return false;
+    // Put the finer dims back where the coarser ones stood.
+    Dims domain;
+    std::vector<bool> flags;
+    size_t at = 0;
+    for (size_t d = 0; d < k.domain.size(); ++d) {
+      if (k.reduced[d]) {
+        domain.push_back(k.domain[d]);
+        flags.push_back(true);
+        continue;
+      }
+      int64_t left = k.domain[d];
+      while (left > 1) {
+        domain.push_back((*finer)[at]);
+        flags.push_back(false);
+        left /= (*finer)[at++];
+      }
+    }
+    k.domain = std::move(domain);
+    k.reduced = std::move(flags);
+    return true;
+  }
+
+  bool Join(const Instruction& x, int index, KernelKind kind) {
+    Kernel k = plan_.kernels[static_cast<size_t>(index)];  // changed on success only
+    if (k.kind != kind) return false;
+    const bool reduces = x.opcode() == Opcode::kReduce;
+    const hlo::Shape& shape = reduces ? x.operand(0)->shape() : x.shape();
+    if (shape.num_elements() == 0 || Product(k.domain) == 0) return false;
+    // A kernel of scalars grows into its first user's domain.
+    if (Product(k.domain) == 1 && shape.num_elements() > 1) {
+      k.domain = shape.dims;
+      k.reduced.assign(k.domain.size(), false);
+    }
+    std::vector<bool> reduced;
+    if (reduces) {
+      reduced.assign(shape.dims.size(), false);
+      for (int64_t d : x.attributes().dimensions) reduced[static_cast<size_t>(d)] = true;
+    }
+    if (!Refine(k, shape.dims, reduces ? &reduced : nullptr)) return false;
+    if (reduces && !FitsRow(k)) return false;
+    // Members and operands must still lie on the domain as they did.
+    for (const Instruction* operand : x.operands()) {
+      const View& view = plan_.ViewOf(operand);
+      const auto strides = OperandStrides(view, k);
+      if (!strides) return false;
+      if (plan_.KernelOf(view.base) != index) continue;
+      const auto natural = Natural(view.base->shape(), k);
+      if (!natural || view.dtype != view.base->shape().dtype || view.offset != 0 ||
+          !SameStrides(k.domain, *strides, *natural))
+        return false;
+    }
+    if (!OthersStillFit(k)) return false;
+    Add(x, index, std::move(k));
+    return true;
+  }
+
+  static bool FitsRow(const Kernel& k) {
+    int64_t n = 1;
+    for (size_t d = 0; d < k.domain.size(); ++d)
+      if (k.reduced[d]) n *= k.domain[d];
+    return n <= 8192;
+  }
+
+  // What earlier members read must be expressible on the refined domain.
+  bool OthersStillFit(const Kernel& k) const {
+    for (const Instruction* member : k.members)
+      for (const Instruction* operand : member->operands())
+        if (!OperandStrides(plan_.ViewOf(operand), k)) return false;
+    return true;
+  }
+
+  void FindResults() {
+    const auto mark = [&](const Instruction* value, int reader) {
+      const Instruction* base = plan_.ViewOf(value).base;
+      const int k = plan_.KernelOf(base);
+      if (k < 0 || k == reader || is_result_[static_cast<size_t>(base->id())]) return;
+      is_result_[static_cast<size_t>(base->id())] = true;
+      plan_.kernels[static_cast<size_t>(k)].results.push_back(base);
+    };
+    for (size_t k = 0; k < plan_.kernels.size(); ++k) {
+      const Kernel& kernel = plan_.kernels[k];
+      for (const Instruction* member : kernel.members)
+        for (const Instruction* operand : member->operands())
+          if (operand->shape().is_array()) mark(operand, static_cast<int>(k));
+    }
+    const Instruction* root = entry_.root();
+    if (root->opcode() == Opcode::kTuple)
+      for (const Instruction* value : root->operands()) mark(value, -1);
+    else
+      mark(root, -1);
+  }
+
+  const hlo::Computation& entry_;
+  Plan plan_;
+  std::vector<bool> is_result_;
+};
+
+}  // namespace
+
+StatusOr<Plan> PlanKernels(const hlo::Module& module) { return Planner(*module.entry()).Run(); }
+
+std::string ToText(const Plan& plan) {
+  std::ostringstream out;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    const Kernel& kernel = plan.kernels[k];
+    out << "kernel " << k
+        << (kernel.kind == KernelKind::kLoop   ? " loop"
+            : kernel.kind == KernelKind::kWide ? " wide"
+                                               : " hero")
+        << " [";
+    for (size_t d = 0; d < kernel.domain.size(); ++d)
+      out << (d ? "," : "") << kernel.domain[d] << (kernel.reduced[d] ? "r" : "");
+    out << "]\n";
+    for (const Instruction* x : kernel.members) {
+      out << "  " << x->name() << " = " << x->shape().ToString() << " "
+          << hlo::OpcodeName(x->opcode()) << "(";
+      for (size_t i = 0; i < x->operands().size(); ++i)
+        out << (i ? ", " : "") << x->operand(static_cast<int64_t>(i))->name();
+      const bool stored =
+          std::find(kernel.results.begin(), kernel.results.end(), x) != kernel.results.end();
+      out << ")" << (stored ? " -> HBM" : "") << "\n";
+    }
+  }
+  return std::move(out).str();
+}
+
+}  // namespace neuron::compiler
