@@ -9,7 +9,17 @@ namespace neuron::lowering {
   V(Arithmetic)                     \
   V(Unary)                          \
   V(Comparison)                     \
-  V(Activation)
+  V(Activation)                     \
+  V(Cast)                           \
+  V(View)                           \
+  V(Creation)                       \
+  V(Reduction)                      \
+  V(Variance)                       \
+  V(Scan)                           \
+  V(Softmax)                        \
+  V(Normalization)                  \
+  V(Matmul)                         \
+  V(Convolution)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

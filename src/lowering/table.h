@@ -29,7 +29,8 @@ enum RowFlags : uint32_t {
   kElementwise = 1u << 0,  // may write through an alias of an equally shaped and strided input
   kView = 1u << 1,         // returns an alias in eager; lowered only inside FX graphs
   kRandom = 1u << 2,
-  kCreation = 1u << 3,  // no tensor argument decides the device
+  kCreation = 1u << 3,   // no tensor argument decides the device
+  kGraphOnly = 1u << 4,  // eager keeps ATen's own kernel (it allocates, or crosses devices)
 };
 
 struct Row {
@@ -38,7 +39,7 @@ struct Row {
   Native native = Native::kFloating;
   uint32_t flags = kNoFlags;
   // Schema positions, as a mask, of scalars (or scalar lists) that are run-time. A scalar that is
-  // exactly 1 is better passed as a constant: alpha = 1 then costs nothing.
+  // exactly 0 or 1 is better passed as a constant: alpha = 1 and beta = 0 then cost nothing.
   uint32_t run_time_scalars = 0;
   // Schema positions, as a mask, of tensors (or lists) that the op overwrites: in-place-only ops,
   // and batch norm's running statistics, which the schema hides. Their new values are the last

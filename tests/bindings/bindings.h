@@ -29,5 +29,6 @@ T ValueOrRaise(StatusOr<T> result) {
 // Each adds a submodule named after its layer.
 void BindEmulator(pybind11::module_& m);
 void BindHlo(pybind11::module_& m);
+void BindLowering(pybind11::module_& m);
 
 }  // namespace neuron::testing

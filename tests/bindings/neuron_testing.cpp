@@ -8,4 +8,7 @@ PYBIND11_MODULE(neuron_testing, m) {
 #ifdef NEURON_TESTING_HLO
   neuron::testing::BindHlo(m);
 #endif
+#ifdef NEURON_TESTING_LOWERING
+  neuron::testing::BindLowering(m);
+#endif
 }
