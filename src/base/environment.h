@@ -19,7 +19,9 @@ enum class Variable : uint8_t {
   kNrtLibrary,          // TORCHNEURON_NRT_LIBRARY: path of the NRT library to use
   kSimd,                // TORCHNEURON_SIMD: portable, avx2, avx512, avx512_bf16
   kCacheDirectory,      // TORCH_NEURONX_NEFF_CACHE_DIR
-  kCacheDisabled,       // TORCHNEURON_DISABLE_CACHE
+  kCacheDisabled,       // TORCH_NEURONX_DISABLE_NEFF_CACHE
+  kCacheBytes,          // TORCHNEURON_CACHE_BYTES: limit of the cache directory
+  kCompiler,            // TORCHNEURON_COMPILER: a command to compile with, not in process
   kDumpDirectory,       // TORCHNEURON_DUMP_DIR: HLO, passes and programs as text
   kStrict,              // TORCHNEURON_STRICT: a CPU fallback is an error
   kGroups,              // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
