@@ -156,6 +156,7 @@ class Builder {
  private:
   Value Emit(Opcode opcode, std::vector<Value> operands, Attributes attributes = {},
              std::vector<Computation*> called = {}, const Shape* stated = nullptr);
+  Value ReduceWith(Opcode opcode, Value x, double init, const std::vector<int64_t>& dimensions);
   struct State;
   explicit Builder(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -46,25 +46,29 @@ std::vector<Value> Builder::ReduceMany(std::span<const Value> xs, std::span<cons
   return xs.size() == 1 ? std::vector<Value>{result} : Untuple(result);
 }
 
+Value Builder::ReduceWith(Opcode opcode, Value x, double init,
+                          const std::vector<int64_t>& dimensions) {
+  const Value start = Constant(x.dtype(), init);  // before the combiner: ids must not depend on
+  Computation* const combiner = Combiner(opcode, x.dtype());  // the order of arguments
+  return Reduce(x, start, dimensions, combiner);
+}
 Value Builder::ReduceSum(Value x, const std::vector<int64_t>& dimensions) {
-  return Reduce(x, Constant(x.dtype(), 0.0), dimensions, Combiner(Opcode::kAdd, x.dtype()));
+  return ReduceWith(Opcode::kAdd, x, 0, dimensions);
 }
 Value Builder::ReduceProduct(Value x, const std::vector<int64_t>& dimensions) {
-  return Reduce(x, Constant(x.dtype(), 1.0), dimensions, Combiner(Opcode::kMultiply, x.dtype()));
+  return ReduceWith(Opcode::kMultiply, x, 1, dimensions);
 }
 Value Builder::ReduceMax(Value x, const std::vector<int64_t>& dimensions) {
-  return Reduce(x, Constant(x.dtype(), Extreme(x.dtype(), -1)), dimensions,
-                Combiner(Opcode::kMaximum, x.dtype()));
+  return ReduceWith(Opcode::kMaximum, x, Extreme(x.dtype(), -1), dimensions);
 }
 Value Builder::ReduceMin(Value x, const std::vector<int64_t>& dimensions) {
-  return Reduce(x, Constant(x.dtype(), Extreme(x.dtype(), 1)), dimensions,
-                Combiner(Opcode::kMinimum, x.dtype()));
+  return ReduceWith(Opcode::kMinimum, x, Extreme(x.dtype(), 1), dimensions);
 }
 Value Builder::ReduceAnd(Value x, const std::vector<int64_t>& dimensions) {
-  return Reduce(x, Constant(DType::kPred, 1.0), dimensions, Combiner(Opcode::kAnd, DType::kPred));
+  return ReduceWith(Opcode::kAnd, x, 1, dimensions);
 }
 Value Builder::ReduceOr(Value x, const std::vector<int64_t>& dimensions) {
-  return Reduce(x, Constant(DType::kPred, 0.0), dimensions, Combiner(Opcode::kOr, DType::kPred));
+  return ReduceWith(Opcode::kOr, x, 0, dimensions);
 }
 
 Value Builder::ReduceWindow(Value x, Value init, const std::vector<WindowDimension>& window,

@@ -376,6 +376,8 @@ Status ReadField(WireReader& r, const WireField& f, InstructionRecord& record) {
     case n::kRngAlgorithm:
       a.rng_algorithm = static_cast<int>(r.Int(f));
       break;
+    case n::kOperandShapesWithLayout:
+      return ReadShape(r.Bytes(f), Layout::kRowMajor).status();
     case n::kReplicaGroups:
     case n::kSourceTargetPairs:
     case n::kCollectiveDevices:

@@ -8,7 +8,9 @@
 
 namespace neuron::hlo {
 
-StatusOr<Shape> ReadShape(std::string_view bytes, int depth = 0);
+// Layouts are advice except where bytes meet the outside: there they must be row major.
+enum class Layout : uint8_t { kIgnored, kRowMajor };
+StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout = Layout::kIgnored, int depth = 0);
 StatusOr<Literal> ReadLiteral(std::string_view bytes);
 
 // An instruction as it is written, its references still numbers.

@@ -41,10 +41,10 @@ constexpr Field kName = 1, kOpcode = 2, kShape = 3, kMetadata = 7, kLiteral = 8,
                 kCustomCallTarget = 28, kDot = 30, kFftType = 31, kFftLength = 32, kGather = 33,
                 kGatherSliceSizes = 34, kId = 35, kOperandIds = 36, kCalledIds = 38,
                 kBackendConfig = 43, kScatter = 48, kReplicaGroups = 49, kFeatureGroupCount = 50,
-                kSourceTargetPairs = 52, kBatchGroupCount = 58, kTriangularSolve = 59,
-                kIsStable = 60, kCholesky = 62, kComparisonDirection = 63, kIndicesAreSorted = 67,
-                kUniqueIndices = 69, kRngAlgorithm = 70, kComparisonType = 72,
-                kCollectiveDevices = 87;
+                kSourceTargetPairs = 52, kOperandShapesWithLayout = 57, kBatchGroupCount = 58,
+                kTriangularSolve = 59, kIsStable = 60, kCholesky = 62, kComparisonDirection = 63,
+                kIndicesAreSorted = 67, kUniqueIndices = 69, kRngAlgorithm = 70,
+                kComparisonType = 72, kCollectiveDevices = 87;
 }
 namespace metadata {  // OpMetadata
 constexpr Field kOpName = 2;

@@ -54,7 +54,7 @@ std::string BytesOfIntegers(DType dtype, const std::vector<int64_t>& values) {
 
 }  // namespace
 
-StatusOr<Shape> ReadShape(std::string_view bytes, int depth) {
+StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout_rule, int depth) {
   namespace n = proto::shape;
   if (depth > kMaxTupleDepth) return InvalidArgument("a shape nests tuples deeper than ", depth);
   Shape shape;
@@ -77,7 +77,7 @@ StatusOr<Shape> ReadShape(std::string_view bytes, int depth) {
         r.AppendInts(f, dynamic);
         break;
       case n::kTupleShapes: {
-        NEURON_ASSIGN_OR_RETURN(Shape element, ReadShape(r.Bytes(f), depth + 1));
+        NEURON_ASSIGN_OR_RETURN(Shape element, ReadShape(r.Bytes(f), layout_rule, depth + 1));
         shape.elements.push_back(std::move(element));
         break;
       }
@@ -93,7 +93,7 @@ StatusOr<Shape> ReadShape(std::string_view bytes, int depth) {
   shape.dtype = static_cast<DType>(element_type);
   shape.elements.clear();
   NEURON_RETURN_IF_ERROR(CheckArray(shape));
-  NEURON_RETURN_IF_ERROR(CheckLayout(layout, shape));
+  if (layout_rule == Layout::kRowMajor) NEURON_RETURN_IF_ERROR(CheckLayout(layout, shape));
   for (const int64_t d : dynamic)
     if (d != 0) shape.dynamic.assign(dynamic.begin(), dynamic.end());
   if (!shape.dynamic.empty() && shape.dynamic.size() != shape.dims.size())
@@ -107,7 +107,7 @@ StatusOr<Literal> ReadLiteral(std::string_view bytes) {
   WireReader shapes(bytes);
   for (WireField f; shapes.Next(f);) {
     if (f.number != n::kShape) continue;
-    NEURON_ASSIGN_OR_RETURN(shape, ReadShape(shapes.Bytes(f)));
+    NEURON_ASSIGN_OR_RETURN(shape, ReadShape(shapes.Bytes(f), Layout::kRowMajor));
   }
   NEURON_RETURN_IF_ERROR(shapes.status());
   if (!shape.is_array()) return Unimplemented("a constant of ", shape.ToString());

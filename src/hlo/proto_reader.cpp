@@ -73,6 +73,17 @@ Status ReadAliases(std::string_view bytes, Module& module) {
   return r.status();
 }
 
+// The program's own shapes say how the caller lays out its buffers. JAX leaves in the result the
+// layout of the last transpose and asks for row major when it compiles, so only parameters count.
+Status CheckProgramShape(std::string_view bytes) {
+  namespace n = proto::program_shape;
+  WireReader r(bytes);
+  for (WireField f; r.Next(f);)
+    if (f.number == n::kParameters)
+      NEURON_RETURN_IF_ERROR(ReadShape(r.Bytes(f), Layout::kRowMajor).status());
+  return r.status();
+}
+
 // Ids become pointers. An instruction id is unique in its computation; JAX adds the computation's
 // id in the upper 32 bits, so all 64 are compared.
 class Linker {
@@ -155,6 +166,9 @@ StatusOr<Module> FromProto(std::string_view bytes) {
         break;
       case n::kAlias:
         aliases = r.Bytes(f);
+        break;
+      case n::kProgramShape:
+        NEURON_RETURN_IF_ERROR(CheckProgramShape(r.Bytes(f)));
         break;
       case n::kComputations: {
         NEURON_ASSIGN_OR_RETURN(ComputationRecord record, ReadComputation(r.Bytes(f)));

@@ -54,15 +54,18 @@ std::string Shape::ToString() const {
       if (i != 0) text += ", ";
       text += elements[i].ToString();
     }
-    return text + ")";
+    text += ")";
+    return text;
   }
-  text = std::string(DTypeName(dtype)) + "[";
+  text = DTypeName(dtype);
+  text += "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i != 0) text += ",";
     if (!dynamic.empty() && dynamic[i]) text += "<=";
     text += std::to_string(dims[i]);
   }
-  return text + "]";
+  text += "]";
+  return text;
 }
 
 }  // namespace neuron::hlo

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "../hlo/example_modules.h"
 #include "bindings.h"
 #include "hlo/module.h"
 #include "hlo/proto.h"
@@ -24,6 +25,14 @@ bool CloneIsEqual(const py::bytes& proto) {
   return hlo::ToProto(module.Clone()) == hlo::ToProto(module);
 }
 
+py::dict BuilderExamples() {
+  py::dict examples;
+  for (hlo::examples::Example& example : hlo::examples::All())
+    examples[py::str(example.name)] =
+        py::bytes(hlo::ToProto(ValueOrRaise(std::move(example.module))));
+  return examples;
+}
+
 }  // namespace
 
 void BindHlo(py::module_& m) {
@@ -31,6 +40,7 @@ void BindHlo(py::module_& m) {
   hlo.def("verify", [](const py::bytes& proto) { Parse(proto); }, py::arg("proto"));
   hlo.def("round_trip", &RoundTrip, py::arg("proto"), "ToProto(FromProto(proto)).");
   hlo.def("text", &Text, py::arg("proto"), py::arg("metadata") = false);
+  hlo.def("builder_examples", &BuilderExamples, "{name: proto} of tests/hlo/example_modules.h.");
   hlo.def("clone_is_equal", &CloneIsEqual, py::arg("proto"));
 }
 
