@@ -44,7 +44,10 @@
   X(nrt_barrier)                           \
   X(nrt_all_gather)
 
-#define NEURON_NRT_BEYOND(X)     \
-  X(nrt_emulator_capabilities)   \
-  X(nrt_emulator_device_time_ps) \
-  X(nrt_emulator_last_duration_ps)
+#define NEURON_NRT_BEYOND(X)       \
+  X(nrt_emulator_capabilities)     \
+  X(nrt_emulator_device_time_ps)   \
+  X(nrt_emulator_last_duration_ps) \
+  X(nrt_emulator_last_error)       \
+  X(nrt_emulator_counters)         \
+  X(nrt_emulator_reset_counters)

@@ -25,6 +25,15 @@ uint64_t nrt_emulator_device_time_ps(int32_t vnc);
 // where that does not depend on run-time extents, else 0.
 uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model);
 
+// Why the calling thread's last failed call failed, as a sentence; "" if none did.
+const char* nrt_emulator_last_error(void);
+
+// What the core has executed since nrt_init or the last reset, as JSON: executions,
+// tensor_multiplies, dma_bytes_read, dma_bytes_written (of HBM), instructions {mnemonic: count}.
+// Valid until the thread's next call.
+const char* nrt_emulator_counters(int32_t vnc);
+void nrt_emulator_reset_counters(int32_t vnc);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <memory>
+
+#include "emulator/row_io.h"
+#include "emulator/transpose.h"
+#include "isa/operands.h"
+
+namespace neuron::emulator {
+namespace {
+
+constexpr int64_t kPanel = 512;              // columns of the moving operand taken at once
+constexpr int64_t kPitch = kPanel * 4 + 64;  // of packed rows: no power of two
+
+struct Matmul : Operation::Payload {
+  const KernelTable* kernels = nullptr;
+  bool accumulate = false;
+  bool brain = false;       // both operands bf16, on a target with a bf16 dot
+  bool double_row = false;  // the outermost free dimension is a second half of K
+  bool narrow_out = false;  // dst is not fp32
+};
+
+struct Packed {
+  alignas(64) char stationary[isa::kPartitions * kPitch];
+  alignas(64) char moving[isa::kPartitions * kPitch];
+  alignas(64) char out[isa::kPartitions * kPitch];
+  alignas(64) char scratch[kMatmulScratchBytes];
+};
+Packed& ThreadPacked() {
+  thread_local const std::unique_ptr<Packed> packed = std::make_unique<Packed>();
+  return *packed;
+}
+
+struct Rows {
+  const char* data;
+  int64_t stride;
+};
+
+// Columns [first, first + n) of an operand as dense rows: in place if it has them, else packed.
+Rows DenseRows(const Matmul& matmul, const Tile& tile, int64_t first, int64_t n, char* packed) {
+  const TileShape& shape = *tile.shape;
+  const bool wanted = shape.dtype == (matmul.brain ? DType::kBF16 : DType::kF32);
+  if (wanted && shape.contiguous())
+    return {tile.data + first * shape.element_bytes, shape.row_stride};
+  for (int64_t row = 0; row < shape.rows; ++row) {
+    char* to = packed + row * kPitch;
+    if (matmul.brain) {
+      GatherRow(shape, tile.row(row), first, n, to);
+      continue;
+    }
+    const void* values =
+        ReadRow(*matmul.kernels, Domain::kFloat, shape, tile.row(row), first, n, to);
+    if (values != to) std::copy_n(static_cast<const char*>(values), n * 4, to);
+  }
+  return {packed, kPitch};
+}
+
+void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, const Tile& moving,
+              bool accumulate) {
+  Packed& packed = ThreadPacked();
+  const int64_t k = stationary.rows();
+  const int64_t m = stationary.elements();
+  const MatmulKernel kernel =
+      matmul.brain ? matmul.kernels->matmul_bf16 : matmul.kernels->matmul_f32;
+  const Rows a = DenseRows(matmul, stationary, 0, m, packed.stationary);
+  const bool direct = dst.shape->contiguous() && !matmul.narrow_out;
+  for (int64_t first = 0; first < moving.elements(); first += kPanel) {
+    const int64_t n = std::min(kPanel, moving.elements() - first);
+    const Rows b = DenseRows(matmul, moving, first, n, packed.moving);
+    if (direct) {
+      kernel(reinterpret_cast<float*>(dst.data + first * 4), dst.shape->row_stride, a.data,
+             a.stride, b.data, b.stride, k, m, n, accumulate, packed.scratch);
+      continue;
+    }
+    if (accumulate)
+      for (int64_t row = 0; row < m; ++row) {
+        char* to = packed.out + row * kPitch;
+        const void* old =
+            ReadRow(*matmul.kernels, Domain::kFloat, *dst.shape, dst.row(row), first, n, to);
+        if (old != to) std::copy_n(static_cast<const char*>(old), n * 4, to);
+      }
+    kernel(reinterpret_cast<float*>(packed.out), kPitch, a.data, a.stride, b.data, b.stride, k, m,
+           n, accumulate, packed.scratch);
+    for (int64_t row = 0; row < m; ++row)
+      WriteRow(*matmul.kernels, Domain::kFloat, *dst.shape, dst.row(row), first, n,
+               packed.out + row * kPitch);
+  }
+}
+
+// Half `half` of a double-row operand [K, 2, F].
+TileShape HalfShape(const isa::AccessPattern& pattern, int64_t row_pitch,
+                    const int64_t* registers) {
+  isa::AccessPattern half = pattern;
+  half.dims[0].count = 1;
+  return ShapeOf(half, row_pitch, registers);
+}
+
+Status Execute(const Operation& operation, Execution& execution) {
+  const auto& matmul = operation.as<Matmul>();
+  ResolvedTiles<3> tiles;
+  NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
+  const Tile& dst = tiles.tile[0];
+  Tile stationary = tiles.tile[1];
+  Tile moving = tiles.tile[2];
+  execution.counters->tensor_multiplies +=
+      stationary.rows() * stationary.elements() * moving.elements() / (matmul.double_row ? 2 : 1);
+  if (!matmul.double_row) {
+    Multiply(matmul, dst, stationary, moving, matmul.accumulate);
+    return OkStatus();
+  }
+  const isa::AccessPattern& s = *operation.tiles[1].pattern;
+  const isa::AccessPattern& v = *operation.tiles[2].pattern;
+  const TileShape s_half = HalfShape(s, stationary.shape->row_stride, execution.registers);
+  const TileShape v_half = HalfShape(v, moving.shape->row_stride, execution.registers);
+  for (int half = 0; half < 2; ++half) {
+    Multiply(matmul, dst, {stationary.data + half * s.dims[0].step * s_half.element_bytes, &s_half},
+             {moving.data + half * v.dims[0].step * v_half.element_bytes, &v_half},
+             matmul.accumulate || half == 1);
+  }
+  return OkStatus();
+}
+
+Status Decode(const DecodeInput& input, Operation* op) {
+  if (input.in.Flag("is_transpose")) return DecodeTranspose(input, "dst", "stationary", op);
+  auto matmul = std::make_unique<Matmul>();
+  input.AddTile(op, "dst");
+  input.AddTile(op, "stationary");
+  input.AddTile(op, "moving");
+  matmul->kernels = &input.kernels;
+  matmul->accumulate = input.in.Flag("accumulate");
+  matmul->double_row =
+      input.in.Integer("perf_mode") == static_cast<int64_t>(isa::PerfMode::kDoubleRow);
+  matmul->narrow_out = op->tiles[0].shape.dtype != DType::kF32;
+  matmul->brain = input.kernels.matmul_bf16 != nullptr &&
+                  op->tiles[1].shape.dtype == DType::kBF16 &&
+                  op->tiles[2].shape.dtype == DType::kBF16;
+  op->execute = Execute;
+  op->payload = std::move(matmul);
+  return OkStatus();
+}
+
+}  // namespace
+
+extern const InstructionSemantics kSemantics_nc_matmul;
+const InstructionSemantics kSemantics_nc_matmul{Decode};
+
+}  // namespace neuron::emulator

@@ -1,0 +1,13 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "emulator/kernels/families.h"
+
+#define NEURON_SIMD_SOURCE "emulator/kernels/alu.inl.h"
+#include "emulator/kernels/foreach_target.h"
+
+namespace neuron::emulator {
+NEURON_DEFINE_FAMILY(Alu)
+}  // namespace neuron::emulator

@@ -1,0 +1,77 @@
+// The host code that instructions run on, one table per SIMD target.
+//
+// Every table computes the same bits, except `matmul_*` (a dot product's rounding follows the
+// target). All kernels work on dense rows; `dst` may equal an operand, but must not overlap it
+// otherwise. Values are fp32 or 32-bit integers; conversion to and from narrower types happens at
+// loads and stores.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "isa/operators.h"
+
+namespace neuron::emulator {
+
+enum class Simd : uint8_t { kPortable, kAvx2, kAvx512, kAvx512Bf16 };
+inline constexpr int kNumSimd = 4;
+std::string_view SimdName(Simd simd);
+
+// How an operator's operands arrive: rows, or one value for the whole row.
+enum class OperandForm : uint8_t { kRowRow, kRowValue, kValueRow };
+
+// What values of a row are: fp32, or 32-bit integers (two's complement or unsigned).
+enum class Domain : uint8_t { kFloat, kSigned, kUnsigned };
+inline constexpr int kNumDomains = 3;
+
+using UnaryKernel = void (*)(void* dst, const void* a, int64_t n);
+using BinaryKernel = void (*)(void* dst, const void* a, const void* b, int64_t n);
+using ConvertKernel = void (*)(void* dst, const void* src, int64_t n);
+// lanes[l] = lanes[l] op x[i] for every i with i % 16 == l.
+using ReduceKernel = void (*)(void* lanes, const void* x, int64_t n);
+// dst[i] = predicate[i] != 0 ? a[i] : dst-or-b[i].
+using SelectKernel = void (*)(void* dst, const uint32_t* predicate, const void* a, const void* b,
+                              int64_t n);
+// out[m][n] (+)= sum over k of stationary[k][m] * moving[k][n]; strides in bytes, rows dense.
+using MatmulKernel = void (*)(float* out, int64_t out_stride, const void* stationary,
+                              int64_t stationary_stride, const void* moving, int64_t moving_stride,
+                              int64_t k, int64_t m, int64_t n, bool accumulate, void* scratch);
+// dst[c][r] = src[r][c]; strides in bytes.
+using TransposeKernel = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
+                                 int64_t rows, int64_t cols);
+// dst[i] = src[i * stride] and back, strides in bytes.
+using StridedKernel = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
+                               int64_t n);
+// Copies bytes around the caches where the target can; dst 4-byte aligned.
+using StreamKernel = void (*)(void* dst, const void* src, int64_t bytes);
+
+inline constexpr int kNumAluOps = static_cast<int>(isa::AluOp::kPopulationCount) + 1;
+inline constexpr int kNumActivations = static_cast<int>(isa::ActivationFunction::kBesselI1e) + 1;
+inline constexpr int kNumDTypes = 36;
+inline constexpr int kReduceLanes = 16;
+inline constexpr int64_t kMatmulScratchBytes = 1 << 20;
+
+struct KernelTable {
+  BinaryKernel binary[kNumDomains][kNumAluOps][3] = {};  // [..][OperandForm]
+  UnaryKernel unary[kNumDomains][kNumAluOps] = {};
+  UnaryKernel activation[kNumActivations] = {};
+  ReduceKernel reduce[kNumDomains][kNumAluOps] = {};
+  // Between a dtype and rows of a domain. Null where there is no such conversion.
+  ConvertKernel load[kNumDomains][kNumDTypes] = {};
+  ConvertKernel store[kNumDomains][kNumDTypes] = {};
+  SelectKernel select = nullptr;
+  MatmulKernel matmul_f32 = nullptr, matmul_bf16 = nullptr;  // matmul_bf16: null if no such dot
+  TransposeKernel transpose[17] = {};                        // by element bytes: 1, 2, 4, 8, 16
+  StridedKernel strided[17] = {};
+  StreamKernel stream = nullptr;
+};
+
+// The table in use: the best of the host, or what TORCHNEURON_SIMD names.
+const KernelTable& Kernels();
+Simd ActiveSimd();
+// nullptr if the host cannot run that target.
+const KernelTable* KernelsOf(Simd simd);
+
+}  // namespace neuron::emulator

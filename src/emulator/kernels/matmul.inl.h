@@ -1,0 +1,153 @@
+// The Tensor engine's fp32 dot: blocks of 6 x 64 (AVX-512), 6 x 16 (AVX2) or 4 x 8 (portable)
+// accumulators held in registers over all of K. One multiply-add per product; fused where the
+// target has it, so that only these kernels' bits depend on the target.
+namespace neuron::emulator::NEURON_SIMD_NAMESPACE {
+namespace matmul {
+
+#if NEURON_SIMD_LEVEL == 2
+using Vector = __m512;
+constexpr int kWidth = 16, kVectors = 4, kRows = 6;
+inline Vector Load(const float* p) { return _mm512_loadu_ps(p); }
+inline void Store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
+inline Vector Splat(float x) { return _mm512_set1_ps(x); }
+inline Vector MulAdd(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
+#elif NEURON_SIMD_LEVEL == 1
+using Vector = __m256;
+constexpr int kWidth = 8, kVectors = 2, kRows = 6;
+inline Vector Load(const float* p) { return _mm256_loadu_ps(p); }
+inline void Store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
+inline Vector Splat(float x) { return _mm256_set1_ps(x); }
+inline Vector MulAdd(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
+#else
+typedef float Vector __attribute__((vector_size(16)));
+constexpr int kWidth = 4, kVectors = 2, kRows = 4;
+inline Vector Load(const float* p) {
+  Vector v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+inline void Store(float* p, Vector v) { __builtin_memcpy(p, &v, sizeof v); }
+inline Vector Splat(float x) { return Vector{x, x, x, x}; }
+inline Vector MulAdd(Vector a, Vector b, Vector c) { return a * b + c; }
+#endif
+constexpr int kPanel = kWidth * kVectors;
+
+template <int kM, int kN>
+void Micro(char* out, int64_t out_stride, const char* a, int64_t a_stride, const char* b,
+           int64_t b_stride, int64_t k, bool accumulate) {
+  Vector c[kM][kN];
+#pragma GCC unroll 6
+  for (int i = 0; i < kM; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kN; ++j)
+      c[i][j] = accumulate ? Load(reinterpret_cast<const float*>(out + i * out_stride) + j * kWidth)
+                           : Splat(0.0f);
+  }
+  for (int64_t step = 0; step < k; ++step, a += a_stride, b += b_stride) {
+    const float* ap = reinterpret_cast<const float*>(a);
+    const float* bp = reinterpret_cast<const float*>(b);
+    Vector row[kN];
+#pragma GCC unroll 4
+    for (int j = 0; j < kN; ++j) row[j] = Load(bp + j * kWidth);
+#pragma GCC unroll 6
+    for (int i = 0; i < kM; ++i) {
+      const Vector x = Splat(ap[i]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kN; ++j) c[i][j] = MulAdd(x, row[j], c[i][j]);
+    }
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < kM; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kN; ++j)
+      Store(reinterpret_cast<float*>(out + i * out_stride) + j * kWidth, c[i][j]);
+  }
+}
+
+template <int kN>
+void Rows(char* out, int64_t out_stride, const char* a, int64_t a_stride, const char* b,
+          int64_t b_stride, int64_t k, int64_t m, bool accumulate) {
+  int64_t i = 0;
+  for (; i + kRows <= m; i += kRows)
+    Micro<kRows, kN>(out + i * out_stride, out_stride, a + i * 4, a_stride, b, b_stride, k,
+                     accumulate);
+  char* o = out + i * out_stride;
+  const char* x = a + i * 4;
+  switch (m - i) {
+    case 1:
+      return Micro<1, kN>(o, out_stride, x, a_stride, b, b_stride, k, accumulate);
+    case 2:
+      return Micro<2, kN>(o, out_stride, x, a_stride, b, b_stride, k, accumulate);
+    case 3:
+      return Micro<3, kN>(o, out_stride, x, a_stride, b, b_stride, k, accumulate);
+#if NEURON_SIMD_LEVEL > 0
+    case 4:
+      return Micro<4, kN>(o, out_stride, x, a_stride, b, b_stride, k, accumulate);
+    case 5:
+      return Micro<5, kN>(o, out_stride, x, a_stride, b, b_stride, k, accumulate);
+#endif
+    default:
+      return;
+  }
+}
+
+// Fewer columns than whole vectors: the operands are padded in scratch.
+void Tail(char* out, int64_t out_stride, const char* a, int64_t a_stride, const char* b,
+          int64_t b_stride, int64_t k, int64_t m, int64_t n, bool accumulate, float* scratch) {
+  const int64_t vectors = (n + kWidth - 1) / kWidth;
+  const int64_t pitch = vectors * kWidth;
+  float* panel = scratch;
+  float* result = scratch + k * pitch;
+  for (int64_t step = 0; step < k; ++step) {
+    float* to = panel + step * pitch;
+    __builtin_memcpy(to, b + step * b_stride, n * 4);
+    for (int64_t j = n; j < pitch; ++j) to[j] = 0.0f;
+  }
+  if (accumulate)
+    for (int64_t i = 0; i < m; ++i) {
+      __builtin_memcpy(result + i * pitch, out + i * out_stride, n * 4);
+      for (int64_t j = n; j < pitch; ++j) result[i * pitch + j] = 0.0f;
+    }
+  char* r = reinterpret_cast<char*>(result);
+  const char* p = reinterpret_cast<const char*>(panel);
+  switch (vectors) {
+    case 1:
+      Rows<1>(r, pitch * 4, a, a_stride, p, pitch * 4, k, m, accumulate);
+      break;
+    case 2:
+      Rows<2>(r, pitch * 4, a, a_stride, p, pitch * 4, k, m, accumulate);
+      break;
+#if NEURON_SIMD_LEVEL == 2
+    case 3:
+      Rows<3>(r, pitch * 4, a, a_stride, p, pitch * 4, k, m, accumulate);
+      break;
+    case 4:
+      Rows<4>(r, pitch * 4, a, a_stride, p, pitch * 4, k, m, accumulate);
+      break;
+#endif
+    default:
+      break;
+  }
+  for (int64_t i = 0; i < m; ++i) __builtin_memcpy(out + i * out_stride, result + i * pitch, n * 4);
+}
+
+void F32(float* out, int64_t out_stride, const void* stationary, int64_t stationary_stride,
+         const void* moving, int64_t moving_stride, int64_t k, int64_t m, int64_t n,
+         bool accumulate, void* scratch) {
+  char* o = reinterpret_cast<char*>(out);
+  const char* a = static_cast<const char*>(stationary);
+  const char* b = static_cast<const char*>(moving);
+  int64_t j = 0;
+  for (; j + kPanel <= n; j += kPanel)
+    Rows<kVectors>(o + j * 4, out_stride, a, stationary_stride, b + j * 4, moving_stride, k, m,
+                   accumulate);
+  if (j < n)
+    Tail(o + j * 4, out_stride, a, stationary_stride, b + j * 4, moving_stride, k, m, n - j,
+         accumulate, static_cast<float*>(scratch));
+}
+
+}  // namespace matmul
+
+void FillMatmul(KernelTable& table) { table.matmul_f32 = matmul::F32; }
+
+}  // namespace neuron::emulator::NEURON_SIMD_NAMESPACE

@@ -1,0 +1,117 @@
+#include "emulator/machine.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "base/environment.h"
+
+namespace neuron::emulator {
+namespace {
+
+std::string KnownTargets() {
+  std::string names;
+  for (const isa::TargetRow& row : isa::Targets())
+    names += StrCat(names.empty() ? "" : ", ", row.name, " (", row.alias, ")");
+  return names;
+}
+
+// "3", "0-3", "1,2,3": contiguous and increasing, as the runtime documents.
+std::optional<std::vector<int>> ParseCores(std::string_view text) {
+  std::vector<int> cores;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    int first = 0;
+    int last = 0;
+    const char* end = part.data() + part.size();
+    const auto [next, error] = std::from_chars(part.data(), end, first);
+    if (error != std::errc()) return std::nullopt;
+    last = first;
+    if (next != end) {
+      if (*next != '-') return std::nullopt;
+      const auto [rest, bad] = std::from_chars(next + 1, end, last);
+      if (bad != std::errc() || rest != end || last < first) return std::nullopt;
+    }
+    for (int core = first; core <= last; ++core) {
+      if (core < 0 || (!cores.empty() && core != cores.back() + 1)) return std::nullopt;
+      cores.push_back(core);
+    }
+  }
+  if (cores.empty()) return std::nullopt;
+  return cores;
+}
+
+}  // namespace
+
+StatusOr<MachineConfig> ReadMachineConfig() {
+  MachineConfig config;
+  if (const auto name = Read(Variable::kPlatformTarget)) {
+    const auto target = isa::TargetFromName(*name);
+    if (!target)
+      return InvalidArgument("NEURON_PLATFORM_TARGET_OVERRIDE is '", *name,
+                             "'; known chips: ", KnownTargets());
+    config.target = *target;
+  }
+  const int64_t lnc = ReadInteger(Variable::kLogicalNcConfig).value_or(1);
+  if (lnc != 1 && lnc != 2)
+    return InvalidArgument("NEURON_LOGICAL_NC_CONFIG is ", lnc,
+                           "; a logical core has 1 or 2 "
+                           "physical cores");
+  config.logical_nc_config = static_cast<int>(lnc);
+  const isa::TargetRow& row = isa::RowOf(config.target);
+  config.total_cores = static_cast<int>(row.physical_cores / lnc);
+  config.hbm_bytes = row.hbm_bytes / config.total_cores;
+  if (const auto bytes = ReadInteger(Variable::kHbmBytes); bytes && *bytes > 0)
+    config.hbm_bytes = std::min(config.hbm_bytes, *bytes);
+  config.guard = ReadSwitch(Variable::kGuard);
+
+  if (const auto list = Read(Variable::kVisibleCores)) {
+    const auto cores = ParseCores(*list);
+    if (!cores)
+      return InvalidArgument("NEURON_RT_VISIBLE_CORES is '", *list,
+                             "'; expected a contiguous increasing list such as 0-3 or 2,3");
+    if (cores->back() >= config.total_cores)
+      return InvalidArgument("NEURON_RT_VISIBLE_CORES names core ", cores->back(), "; ", row.name,
+                             " has logical cores 0-", config.total_cores - 1);
+    config.visible_cores = *cores;
+  } else {
+    const int64_t count = ReadInteger(Variable::kNumCores).value_or(0);
+    if (count < 0 || count > config.total_cores)
+      return InvalidArgument("NEURON_RT_NUM_CORES is ", count, "; ", row.name, " has ",
+                             config.total_cores, " logical cores");
+    for (int core = 0; core < (count == 0 ? config.total_cores : count); ++core)
+      config.visible_cores.push_back(core);
+  }
+  return config;
+}
+
+Core::Core(const MachineConfig& config, int vnc)
+    : vnc_(vnc), target_(config.target), hbm_(config.hbm_bytes, config.guard) {}
+
+Status Core::Claim() {
+  const std::lock_guard lock(claim_);
+  if (claimed_) return OkStatus();
+  const isa::TargetRow& row = isa::RowOf(target_);
+  NEURON_ASSIGN_OR_RETURN(sbuf_, OnChipMemory::Create(row.sbuf_bytes_per_partition));
+  NEURON_ASSIGN_OR_RETURN(psum_, OnChipMemory::Create(row.psum_bytes_per_partition));
+  claimed_ = true;
+  return OkStatus();
+}
+
+Machine::Machine(MachineConfig config) : config_(std::move(config)) {
+  for (size_t vnc = 0; vnc < config_.visible_cores.size(); ++vnc)
+    cores_.push_back(std::make_unique<Core>(config_, static_cast<int>(vnc)));
+}
+
+StatusOr<Core*> Machine::core(int vnc) {
+  if (vnc < 0 || vnc >= num_cores())
+    return InvalidArgument("core ", vnc, " asked for, ", num_cores(), " visible");
+  Core* core = cores_[vnc].get();
+  NEURON_RETURN_IF_ERROR(core->Claim());
+  return core;
+}
+
+}  // namespace neuron::emulator

@@ -1,0 +1,75 @@
+// The emulated machine: one chip, private to the process, with its logical cores.
+//
+// Read once from the environment (NEURON_PLATFORM_TARGET_OVERRIDE, NEURON_LOGICAL_NC_CONFIG,
+// NEURON_RT_VISIBLE_CORES, NEURON_RT_NUM_CORES, TORCHNEURON_HBM_BYTES, TORCHNEURON_GUARD). A core
+// takes host memory when it is first used.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "emulator/counters.h"
+#include "emulator/memory.h"
+#include "isa/access_pattern.h"
+#include "isa/target.h"
+
+namespace neuron::emulator {
+
+struct MachineConfig {
+  isa::Target target = isa::Target::kTrn2;
+  int logical_nc_config = 1;
+  int total_cores = 0;             // logical cores of the chip
+  std::vector<int> visible_cores;  // logical core of each vnc
+  int64_t hbm_bytes = 0;           // of one logical core
+  bool guard = false;
+};
+// The message of a failure lists the names or ranges that are known.
+StatusOr<MachineConfig> ReadMachineConfig();
+
+// A logical core. One program runs on it at a time: hold `mutex` while executing.
+class Core {
+ public:
+  Core(const MachineConfig& config, int vnc);
+
+  Status Claim();  // maps SBUF and PSUM; idempotent
+  int vnc() const { return vnc_; }
+  isa::Target target() const { return target_; }
+  const OnChipMemory& sbuf() const { return sbuf_; }
+  const OnChipMemory& psum() const { return psum_; }
+  Hbm& hbm() { return hbm_; }
+  // Reduce registers of the Vector and Scalar engines, one per partition, from the pattern's first.
+  float* vector_accumulator(const isa::AccessPattern& at) { return vector_ + at.start_partition; }
+  float* scalar_accumulator(const isa::AccessPattern& at) { return scalar_ + at.start_partition; }
+
+  std::mutex mutex;
+  Counters counters;                       // under the mutex
+  std::atomic<int64_t> device_time_ps{0};  // virtual clock
+
+ private:
+  const int vnc_;
+  const isa::Target target_;
+  std::mutex claim_;
+  bool claimed_ = false;
+  OnChipMemory sbuf_, psum_;
+  float vector_[isa::kPartitions] = {};
+  float scalar_[isa::kPartitions] = {};
+  Hbm hbm_;
+};
+
+class Machine {
+ public:
+  explicit Machine(MachineConfig config);
+  const MachineConfig& config() const { return config_; }
+  int num_cores() const { return static_cast<int>(cores_.size()); }
+  StatusOr<Core*> core(int vnc);
+
+ private:
+  const MachineConfig config_;
+  std::vector<std::unique_ptr<Core>> cores_;
+};
+
+}  // namespace neuron::emulator

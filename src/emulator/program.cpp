@@ -1,0 +1,222 @@
+#include "emulator/program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/environment.h"
+#include "emulator/decode_step.h"
+#include "emulator/perturb.h"
+#include "emulator/row_io.h"
+
+namespace neuron::emulator {
+
+StatusOr<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(isa::Program program, Core& core) {
+  if (program.target != core.target())
+    return FailedPrecondition("program ", program.name, " is made for ",
+                              isa::RowOf(program.target).name, ", this machine is a ",
+                              isa::RowOf(core.target()).name, " (NEURON_PLATFORM_TARGET_OVERRIDE)");
+  NEURON_RETURN_IF_ERROR(isa::Verify(program));
+  std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program), core));
+  NEURON_RETURN_IF_ERROR(loaded->PrepareTensors());
+  NEURON_RETURN_IF_ERROR(loaded->Decode());
+  return loaded;
+}
+
+LoadedProgram::~LoadedProgram() {
+  for (const Hbm::Block& block : blocks_) core_.hbm().Free(block);
+}
+
+Status LoadedProgram::PrepareTensors() {
+  own_.resize(program_.tensors.size());
+  for (size_t t = 0; t < program_.tensors.size(); ++t) {
+    const isa::TensorDecl& decl = program_.tensors[t];
+    if (decl.kind == isa::TensorKind::kScalars) scalars_ = static_cast<int>(t);
+    const bool constant = decl.kind == isa::TensorKind::kConstant;
+    if (!constant && decl.kind != isa::TensorKind::kScratch) continue;
+    const int64_t bytes =
+        constant ? static_cast<int64_t>(program_.constants[decl.constant].size()) : decl.bytes;
+    if (bytes == 0) continue;
+    NEURON_ASSIGN_OR_RETURN(const Hbm::Block block, core_.hbm().Allocate(bytes));
+    blocks_.push_back(block);
+    own_[t] = {block.host, bytes, 0};
+    if (constant) std::memcpy(block.host, program_.constants[decl.constant].data(), bytes);
+  }
+  return OkStatus();
+}
+
+Status LoadedProgram::Decode() {
+  registers_.resize(program_.registers.size());
+  loop_end_.resize(program_.registers.size());
+  steps_.reserve(program_.instructions.size());
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < program_.instructions.size(); ++i) {
+    NEURON_ASSIGN_OR_RETURN(Step step, DecodeStep(program_, core_, i));
+    if (step.kind == Step::Kind::kLoopBegin) open.push_back(i);
+    if (step.kind == Step::Kind::kLoopEnd) {
+      step.match = open.back();
+      open.pop_back();
+      steps_[step.match].match = i;
+      step.reg = steps_[step.match].reg;
+      step.step = steps_[step.match].step;
+    }
+    steps_.push_back(std::move(step));
+  }
+  if (const auto mnemonic = Read(Variable::kPerturb)) {
+    const auto opcode = isa::OpcodeFromMnemonic(*mnemonic);
+    if (!opcode)
+      return InvalidArgument("TORCHNEURON_PERTURB is '", *mnemonic, "', which is no instruction");
+    perturbed_ = static_cast<int>(*opcode);
+  }
+  return OkStatus();
+}
+
+Status LoadedProgram::PrepareRegisters(std::span<BoundTensor> bound) {
+  std::fill(registers_.begin(), registers_.end(), 0);
+  for (size_t r = 0; r < registers_.size(); ++r) {
+    const isa::RegisterDecl& decl = program_.registers[r];
+    if (decl.scalar_slot < 0) continue;
+    const int64_t end = (int64_t{decl.scalar_slot} + 1) * 8;
+    if (scalars_ < 0 || bound[scalars_].bytes < end)
+      return InvalidArgument("program ", program_.name, " reads slot ", decl.scalar_slot,
+                             " of its scalar block, which has ",
+                             scalars_ < 0 ? 0 : bound[scalars_].bytes, " bytes bound");
+    std::memcpy(&registers_[r], bound[scalars_].data + end - 8, 8);
+    if (registers_[r] < decl.min || registers_[r] > decl.max)
+      return OutOfRange("program ", program_.name, ": scalar slot ", decl.scalar_slot, " holds ",
+                        registers_[r], ", allowed is [", decl.min, ", ", decl.max, "]");
+  }
+  for (size_t t = 0; t < bound.size(); ++t) {
+    const isa::TensorDecl& decl = program_.tensors[t];
+    if (own_[t].data != nullptr) bound[t] = own_[t];
+    bound[t].offset = decl.byte_offset == isa::kNoRegister ? 0 : registers_[decl.byte_offset];
+  }
+  return OkStatus();
+}
+
+Status LoadedProgram::Execute(std::span<BoundTensor> bound, Counters* counters) {
+  NEURON_RETURN_IF_ERROR(PrepareRegisters(bound));
+  last_duration_ps_ = scoreboard_.DurationPs(registers_.data());
+  Execution execution{&core_, registers_.data(), bound.data(), counters};
+  const Status status = Run(execution);
+  ++counters->executions;
+  core_.device_time_ps.fetch_add(last_duration_ps_, std::memory_order_relaxed);
+  return status;
+}
+
+namespace {
+
+void CountDma(const Step& step, const Execution& execution) {
+  if (!step.dynamic) {
+    execution.counters->dma_bytes_read += step.hbm_read;
+    execution.counters->dma_bytes_written += step.hbm_written;
+    return;
+  }
+  for (const TileRef& tile : step.operation.tiles) {
+    if (!tile.hbm) continue;
+    const TileShape shape = ShapeOf(*tile.pattern, 0, execution.registers);
+    const int64_t bytes = shape.rows * shape.elements * shape.element_bytes;
+    (tile.written ? execution.counters->dma_bytes_written : execution.counters->dma_bytes_read) +=
+        bytes;
+  }
+}
+
+}  // namespace
+
+Status LoadedProgram::Run(Execution& execution) {
+  const size_t count = steps_.size();
+  for (size_t pc = 0; pc < count; ++pc) {
+    const Step& step = steps_[pc];
+    ++execution.counters->instructions[static_cast<int>(step.operation.opcode)];
+    switch (step.kind) {
+      case Step::Kind::kOperation:
+        NEURON_RETURN_IF_ERROR(step.operation.execute(step.operation, execution));
+        if (step.dma) CountDma(step, execution);
+        if (static_cast<int>(step.operation.opcode) == perturbed_) [[unlikely]]
+          NEURON_RETURN_IF_ERROR(PerturbResults(step.operation, execution));
+        break;
+      case Step::Kind::kLoopBegin: {
+        bool runs = false;
+        NEURON_RETURN_IF_ERROR(EnterLoop(step, &runs));
+        if (!runs) pc = step.match;
+        break;
+      }
+      case Step::Kind::kLoopEnd:
+        if ((registers_[step.reg] += step.step) < loop_end_[step.reg]) pc = step.match;
+        break;
+      case Step::Kind::kRegisterAlu:
+        NEURON_RETURN_IF_ERROR(RunRegisterAlu(step));
+        break;
+      case Step::Kind::kRegisterLoad:
+        NEURON_RETURN_IF_ERROR(RunRegisterLoad(step, execution));
+        break;
+    }
+  }
+  return OkStatus();
+}
+
+Status LoadedProgram::SetRegister(const Step& step, int64_t value) {
+  const isa::RegisterDecl& decl = program_.registers[step.reg];
+  if (value < decl.min || value > decl.max)
+    return OutOfRange(NameOf(step.operation), ": register r", step.reg, " would be ", value,
+                      ", declared is [", decl.min, ", ", decl.max, "]");
+  registers_[step.reg] = value;
+  return OkStatus();
+}
+
+Status LoadedProgram::EnterLoop(const Step& step, bool* runs) {
+  const int64_t begin = step.a.Evaluate(registers_.data());
+  const int64_t end = step.b.Evaluate(registers_.data());
+  *runs = begin < end;
+  if (!*runs) return OkStatus();
+  const int64_t last = begin + (end - 1 - begin) / step.step * step.step;
+  NEURON_RETURN_IF_ERROR(SetRegister(step, last));
+  NEURON_RETURN_IF_ERROR(SetRegister(step, begin));
+  loop_end_[step.reg] = end;
+  return OkStatus();
+}
+
+Status LoadedProgram::RunRegisterAlu(const Step& step) {
+  const int64_t a = step.a.Evaluate(registers_.data());
+  const int64_t b = step.b.Evaluate(registers_.data());
+  const auto wrap = [](uint64_t x) { return static_cast<int64_t>(x); };
+  switch (step.alu) {
+    case Step::Alu::kAdd:
+      return SetRegister(step, wrap(uint64_t(a) + uint64_t(b)));
+    case Step::Alu::kSub:
+      return SetRegister(step, wrap(uint64_t(a) - uint64_t(b)));
+    case Step::Alu::kMul:
+      return SetRegister(step, wrap(uint64_t(a) * uint64_t(b)));
+    case Step::Alu::kMin:
+      return SetRegister(step, std::min(a, b));
+    case Step::Alu::kMax:
+      return SetRegister(step, std::max(a, b));
+    case Step::Alu::kMove:
+      return SetRegister(step, a);
+    case Step::Alu::kFloordiv:
+    case Step::Alu::kMod:
+      break;
+  }
+  if (b == 0) return InvalidArgument(NameOf(step.operation), ": division by zero");
+  if (b == -1) return SetRegister(step, step.alu == Step::Alu::kMod ? 0 : wrap(0 - uint64_t(a)));
+  const int64_t quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+  return SetRegister(step, step.alu == Step::Alu::kFloordiv ? quotient : a - quotient * b);
+}
+
+Status LoadedProgram::RunRegisterLoad(const Step& step, const Execution& execution) {
+  Tile tile;
+  TileShape storage;
+  NEURON_RETURN_IF_ERROR(
+      execution.Resolve(step.operation, step.operation.tiles[0], &storage, &tile));
+  const DType dtype = tile.shape->dtype;
+  if (tile.shape->element_bytes == 8) {
+    int64_t value = 0;
+    std::memcpy(&value, tile.data, 8);
+    return SetRegister(step, value);
+  }
+  uint32_t word = 0;
+  std::memcpy(&word, ReadRow(Kernels(), DomainOf(dtype), *tile.shape, tile.data, 0, 1, &word), 4);
+  const bool extend = DomainOf(dtype) == Domain::kSigned;
+  return SetRegister(step, extend ? int64_t{static_cast<int32_t>(word)} : int64_t{word});
+}
+
+}  // namespace neuron::emulator

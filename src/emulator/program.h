@@ -1,0 +1,73 @@
+// A program loaded onto a core: decoded once, executed many times.
+//
+// Not thread safe by itself: hold the core's mutex while executing.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "emulator/operation.h"
+#include "emulator/scoreboard.h"
+
+namespace neuron::emulator {
+
+// What an instruction is to the executor.
+struct Step {
+  enum class Kind : uint8_t { kOperation, kLoopBegin, kLoopEnd, kRegisterAlu, kRegisterLoad };
+  enum class Alu : uint8_t { kAdd, kSub, kMul, kMin, kMax, kFloordiv, kMod, kMove };
+
+  Kind kind = Kind::kOperation;
+  Alu alu = Alu::kMove;
+  isa::Register reg = isa::kNoRegister;
+  isa::Affine a, b;                       // operands; loop bounds
+  int64_t step = 1;                       // of a loop
+  uint32_t match = 0;                     // index of the matching loop_begin or loop_end
+  int64_t hbm_read = 0, hbm_written = 0;  // bytes of a DMA, at maximal counts
+  bool dma = false, dynamic = false;
+  Operation operation;
+};
+
+class LoadedProgram {
+ public:
+  // Verifies and decodes. Constants and scratch tensors take HBM of the core until destruction.
+  static StatusOr<std::unique_ptr<LoadedProgram>> Load(isa::Program program, Core& core);
+  ~LoadedProgram();
+
+  const isa::Program& program() const { return program_; }
+  Core& core() { return core_; }
+
+  // Runs with bound[t] as tensor t: entries of kind input, output, in-out and scalars are the
+  // caller's, the others are filled in here. Adds to the core's virtual clock.
+  Status Execute(std::span<BoundTensor> bound, Counters* counters);
+
+  int64_t last_duration_ps() const { return last_duration_ps_; }
+
+ private:
+  LoadedProgram(isa::Program program, Core& core)
+      : program_(std::move(program)), core_(core), scoreboard_(program_) {}
+  Status PrepareTensors();
+  Status Decode();
+  Status PrepareRegisters(std::span<BoundTensor> bound);
+  Status Run(Execution& execution);
+  Status SetRegister(const Step& step, int64_t value);
+  Status EnterLoop(const Step& step, bool* runs);
+  Status RunRegisterAlu(const Step& step);
+  Status RunRegisterLoad(const Step& step, const Execution& execution);
+
+  const isa::Program program_;
+  Core& core_;
+  std::vector<Step> steps_;
+  std::vector<int64_t> registers_;
+  std::vector<int64_t> loop_end_;  // by register: the bound its loop was entered with
+  std::vector<BoundTensor> own_;   // by tensor: constants and scratch
+  std::vector<Hbm::Block> blocks_;
+  int scalars_ = -1;    // index of the scalar block among the tensors
+  int perturbed_ = -1;  // opcode whose results are made wrong
+  Scoreboard scoreboard_;
+  int64_t last_duration_ps_ = 0;
+};
+
+}  // namespace neuron::emulator

@@ -1,0 +1,208 @@
+#include "emulator/strided_copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace neuron::emulator {
+namespace {
+
+struct Levels {
+  int n = 0;
+  int64_t count[TileShape::kMaxDims + 1], stride[TileShape::kMaxDims + 1];
+};
+
+Levels LevelsOf(const TileShape& shape) {
+  Levels levels;
+  const auto add = [&](int64_t count, int64_t stride) {
+    if (count == 1) return;
+    levels.count[levels.n] = count;
+    levels.stride[levels.n++] = stride;
+  };
+  add(shape.rows, shape.row_stride);
+  for (int d = 0; d < shape.num_dims; ++d) add(shape.count[d], shape.stride[d]);
+  return levels;
+}
+
+// Joins both nests from the innermost level out. False if their counts do not divide each other.
+bool Join(Levels dst, Levels src, CopyPlan* plan) {
+  int n = 0;
+  int64_t count[CopyPlan::kMaxLevels], ds[CopyPlan::kMaxLevels], ss[CopyPlan::kMaxLevels];
+  int i = dst.n - 1;
+  int j = src.n - 1;
+  while (i >= 0 || j >= 0) {
+    if (i < 0 || j < 0) return false;
+    const int64_t step = std::min(dst.count[i], src.count[j]);
+    if (dst.count[i] % step != 0 || src.count[j] % step != 0) return false;
+    // Neighbours that walk both sides as one become one level.
+    if (n > 0 && dst.stride[i] == count[n - 1] * ds[n - 1] &&
+        src.stride[j] == count[n - 1] * ss[n - 1]) {
+      count[n - 1] *= step;
+    } else {
+      if (n == CopyPlan::kMaxLevels) return false;
+      count[n] = step;
+      ds[n] = dst.stride[i];
+      ss[n++] = src.stride[j];
+    }
+    dst.stride[i] *= step;
+    src.stride[j] *= step;
+    if ((dst.count[i] /= step) == 1) --i;
+    if ((src.count[j] /= step) == 1) --j;
+  }
+  plan->levels = n;
+  for (int level = 0; level < n; ++level) {
+    plan->count[level] = count[n - 1 - level];
+    plan->dst_stride[level] = ds[n - 1 - level];
+    plan->src_stride[level] = ss[n - 1 - level];
+  }
+  return true;
+}
+
+void MoveInnermost(CopyPlan* plan, int level) {
+  for (int l = level; l + 1 < plan->levels; ++l) {
+    std::swap(plan->count[l], plan->count[l + 1]);
+    std::swap(plan->dst_stride[l], plan->dst_stride[l + 1]);
+    std::swap(plan->src_stride[l], plan->src_stride[l + 1]);
+  }
+}
+
+// Calls body(dst offset, src offset) for every index of the first `levels` levels.
+template <typename Body>
+void ForEach(const CopyPlan& plan, int levels, Body body) {
+  int64_t index[CopyPlan::kMaxLevels] = {};
+  int64_t d = 0;
+  int64_t s = 0;
+  while (true) {
+    body(d, s);
+    int level = levels - 1;
+    for (; level >= 0; --level) {
+      d += plan.dst_stride[level];
+      s += plan.src_stride[level];
+      if (++index[level] < plan.count[level]) break;
+      d -= plan.count[level] * plan.dst_stride[level];
+      s -= plan.count[level] * plan.src_stride[level];
+      index[level] = 0;
+    }
+    if (level < 0) return;
+  }
+}
+
+}  // namespace
+
+CopyPlan PlanCopy(const TileShape& dst, const TileShape& src) {
+  CopyPlan plan;
+  plan.element_bytes = dst.element_bytes;
+  if (dst.rows * dst.elements == 0) return plan;
+  if (!Join(LevelsOf(dst), LevelsOf(src), &plan)) {
+    plan.kind = CopyPlan::Kind::kGather;
+    return plan;
+  }
+  const int64_t bytes = plan.element_bytes;
+  if (plan.levels == 0) {  // one element
+    plan.levels = 1;
+    plan.count[0] = 1;
+    plan.dst_stride[0] = plan.src_stride[0] = bytes;
+  }
+  int dense_dst = -1;
+  int dense_src = -1;
+  int longest = 0;
+  for (int level = 0; level < plan.levels; ++level) {
+    if (plan.dst_stride[level] == bytes) dense_dst = level;
+    if (plan.src_stride[level] == bytes) dense_src = level;
+    if (plan.count[level] >= plan.count[longest]) longest = level;
+  }
+  if (dense_dst >= 0 && dense_dst == dense_src) {
+    plan.kind = CopyPlan::Kind::kRows;
+    MoveInnermost(&plan, dense_dst);
+  } else if (dense_dst >= 0 && dense_src >= 0) {
+    plan.kind = CopyPlan::Kind::kTranspose;
+    MoveInnermost(&plan, dense_dst);
+    MoveInnermost(&plan, dense_src > dense_dst ? dense_src - 1 : dense_src);
+  } else {
+    plan.kind = CopyPlan::Kind::kStrided;
+    // A dense destination filled from one value is the best inner loop, else the longest.
+    MoveInnermost(&plan, dense_dst >= 0 && plan.count[dense_dst] >= 8 ? dense_dst : longest);
+  }
+  return plan;
+}
+
+void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, const Tile& src) {
+  const int64_t bytes = plan.element_bytes;
+  const int last = plan.levels - 1;
+  switch (plan.kind) {
+    case CopyPlan::Kind::kNone:
+      return;
+    case CopyPlan::Kind::kRows: {
+      const int64_t run = plan.count[last] * bytes;
+      ForEach(plan, last,
+              [&](int64_t d, int64_t s) { std::memmove(dst.data + d, src.data + s, run); });
+      return;
+    }
+    case CopyPlan::Kind::kTranspose: {
+      // Level last-1 is dense in dst (the source's rows), level last is dense in src.
+      const TransposeKernel transpose = kernels.transpose[bytes];
+      ForEach(plan, last - 1, [&](int64_t d, int64_t s) {
+        transpose(dst.data + d, plan.dst_stride[last], src.data + s, plan.src_stride[last - 1],
+                  plan.count[last - 1], plan.count[last]);
+      });
+      return;
+    }
+    case CopyPlan::Kind::kStrided: {
+      const StridedKernel strided = kernels.strided[bytes];
+      ForEach(plan, last, [&](int64_t d, int64_t s) {
+        strided(dst.data + d, plan.dst_stride[last], src.data + s, plan.src_stride[last],
+                plan.count[last]);
+      });
+      return;
+    }
+    case CopyPlan::Kind::kGather: {
+      const TileShape to = dst.shape->Flattened();
+      const TileShape from = src.shape->Flattened();
+      alignas(64) char buffer[16384];
+      const int64_t chunk = static_cast<int64_t>(sizeof buffer) / bytes;
+      for (int64_t first = 0; first < to.elements; first += chunk) {
+        const int64_t n = std::min(chunk, to.elements - first);
+        GatherRow(from, src.data, first, n, buffer);
+        ScatterRow(to, dst.data, first, n, buffer);
+      }
+      return;
+    }
+  }
+}
+
+namespace {
+
+struct Copy : Operation::Payload {
+  CopyPlan plan;
+  bool dynamic = false;
+};
+
+Status ExecuteCopy(const Operation& operation, Execution& execution) {
+  const auto& copy = operation.as<Copy>();
+  ResolvedTiles<2> tiles;
+  NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
+  const Tile& dst = tiles.tile[0];
+  const Tile& src = tiles.tile[1];
+  if (copy.dynamic) {
+    RunCopy(PlanCopy(*dst.shape, *src.shape), Kernels(), dst, src);
+  } else {
+    RunCopy(copy.plan, Kernels(), dst, src);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status DecodeCopy(const DecodeInput& input, Operation* op) {
+  auto copy = std::make_unique<Copy>();
+  const TileRef& dst = op->tiles[input.AddTile(op, "dst")];
+  const bool dst_dynamic = dst.dynamic;
+  const TileShape shape = dst.shape;
+  const TileRef& src = op->tiles[input.AddTile(op, "src")];
+  copy->dynamic = dst_dynamic || src.dynamic;
+  copy->plan = PlanCopy(shape, src.shape);
+  op->execute = ExecuteCopy;
+  op->payload = std::move(copy);
+  return OkStatus();
+}
+
+}  // namespace neuron::emulator

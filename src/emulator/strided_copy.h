@@ -1,0 +1,35 @@
+// Copying bits between two layouts of the same elements.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator/decoder.h"
+#include "emulator/tile.h"
+
+namespace neuron::emulator {
+
+// The joint loop nest of a copy, made once where shapes are static.
+struct CopyPlan {
+  enum class Kind : uint8_t {
+    kNone,       // nothing to copy
+    kRows,       // innermost level is dense on both sides
+    kTranspose,  // one level is dense in src, another in dst
+    kStrided,    // innermost level walks with a step
+    kGather,     // the two shapes do not factor into one nest
+  };
+  static constexpr int kMaxLevels = 12;
+
+  Kind kind = Kind::kNone;
+  int32_t element_bytes = 4;
+  int levels = 0;  // outer levels, then the one (kRows, kStrided) or two (kTranspose) inner ones
+  int64_t count[kMaxLevels], dst_stride[kMaxLevels], src_stride[kMaxLevels];
+};
+
+// Requires rows * elements of both shapes to be equal.
+CopyPlan PlanCopy(const TileShape& dst, const TileShape& src);
+void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, const Tile& src);
+
+// An instruction that copies operand src to operand dst bit by bit.
+Status DecodeCopy(const DecodeInput& input, Operation* op);
+
+}  // namespace neuron::emulator

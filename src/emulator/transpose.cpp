@@ -1,0 +1,60 @@
+#include "emulator/transpose.h"
+
+#include "emulator/strided_copy.h"
+
+namespace neuron::emulator {
+namespace {
+
+struct Transpose : Operation::Payload {
+  CopyPlan plan;
+  TileShape swapped;
+  bool dynamic = false;
+};
+
+// The same memory with rows as the last free dimension and the free dimensions as rows first.
+TileShape Swapped(const TileShape& shape) {
+  TileShape flat = shape;
+  flat.rows = 1;
+  flat.row_stride = 0;
+  flat.num_dims = shape.num_dims + 1;
+  flat.count[shape.num_dims] = shape.rows;
+  flat.stride[shape.num_dims] = shape.row_stride;
+  flat.Normalise();
+  return flat;
+}
+
+Status Execute(const Operation& operation, Execution& execution) {
+  const auto& transpose = operation.as<Transpose>();
+  ResolvedTiles<2> tiles;
+  NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
+  const Tile& dst = tiles.tile[0];
+  if (!transpose.dynamic) {
+    RunCopy(transpose.plan, Kernels(), dst, Tile{tiles.tile[1].data, &transpose.swapped});
+    return OkStatus();
+  }
+  const TileShape swapped = Swapped(*tiles.tile[1].shape);
+  RunCopy(PlanCopy(*dst.shape, swapped), Kernels(), dst, Tile{tiles.tile[1].data, &swapped});
+  return OkStatus();
+}
+
+}  // namespace
+
+Status DecodeTranspose(const DecodeInput& input, std::string_view to, std::string_view from,
+                       Operation* op) {
+  auto transpose = std::make_unique<Transpose>();
+  input.AddTile(op, to);
+  input.AddTile(op, from);
+  const TileRef& dst = op->tiles[0];
+  const TileRef& src = op->tiles[1];
+  transpose->dynamic = dst.dynamic || src.dynamic;
+  if (dst.shape.element_bytes != src.shape.element_bytes)
+    return Unimplemented(NameOf(*op), ": ", to, " is ", DTypeName(dst.shape.dtype), ", ", from,
+                         " is ", DTypeName(src.shape.dtype), "; a transpose only moves bits");
+  transpose->swapped = Swapped(src.shape);
+  transpose->plan = PlanCopy(dst.shape, transpose->swapped);
+  op->execute = Execute;
+  op->payload = std::move(transpose);
+  return OkStatus();
+}
+
+}  // namespace neuron::emulator
