@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 BIN=$PWD/.venv/bin
 BUILD=build/release
 export PATH="$BIN:$PATH"
+# The build asks torch where it lies; a half-built backend must not load then.
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 STAMP=$BUILD/.installed
 inputs() { git ls-files -- pyproject.toml CMakeLists.txt cmake src python 2>/dev/null || find src python -type f; }
 key=$( { inputs | sort | xargs -d '\n' sha256sum 2>/dev/null; "$BIN/python" -c 'import torch; print(torch.__version__)'; } | sha256sum)
