@@ -100,15 +100,14 @@ class Assigner {
                                  0});
     }
     signature_.first_scalar_slot = slot;
-    uint16_t scalars = Buffer::kNone;
+    const uint16_t scalars =
+        ctx_.b.AddTensor({.name = "scalars", .kind = isa::TensorKind::kScalars});
     for (const Instruction* p : parameters) {
       const int64_t number = p->attributes().parameter_number;
       if (PlaceOf(ctx_.options, number) != ParameterPlace::kScalarBlock) continue;
       if (!p->shape().is_scalar())
         return InvalidArgument("compiler: parameter ", number, " ", p->shape().ToString(),
                                " cannot be a run-time scalar; only rank 0 can");
-      if (scalars == Buffer::kNone)
-        scalars = ctx_.b.AddTensor({.name = "scalars", .kind = isa::TensorKind::kScalars});
       const Register reg = ctx_.b.AddRegister({.scalar_slot = static_cast<int32_t>(slot)});
       ctx_.SetScalar(p, reg, slot);
       ctx_.SetBuffer(p, {scalars, 8 * slot});
@@ -116,7 +115,7 @@ class Assigner {
       ++slot;
     }
     signature_.num_slots = slot;
-    if (scalars != Buffer::kNone) ctx_.b.program().tensors[scalars].bytes = 8 * slot;
+    ctx_.b.program().tensors[scalars].bytes = 8 * slot;
     return OkStatus();
   }
 
