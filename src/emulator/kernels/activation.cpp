@@ -1,6 +1,7 @@
-#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "emulator/kernels/families.h"
 #include "emulator/kernels/special.h"

@@ -1,63 +1,67 @@
-// Activation functions on rows.
+// Activation functions on rows, and the operators power and atan2.
+#include "emulator/kernels/math.inl.h"
+
 namespace neuron::emulator::NEURON_SIMD_NAMESPACE {
 namespace activation {
 
-#define NEURON_ACTIVATIONS(X)                                                         \
-  X(Copy, x)                                                                          \
-  X(Square, x* x)                                                                     \
-  X(Sigmoid, 1.0 / (1.0 + std::exp(-double{x})))                                      \
-  X(Relu, x <= 0.0f ? 0.0f : x)                                                       \
-  X(Gelu, 0.5 * x * (1.0 + std::erf(x * 0.70710678118654752440)))                     \
-  X(GeluDx, GeluDx(x))                                                                \
-  X(GeluApprxTanh, GeluTanh(x))                                                       \
-  X(GeluApprxSigmoid, x / (1.0 + std::exp(-1.702 * x)))                               \
-  X(GeluApprxSigmoidDx, GeluSigmoidDx(x))                                             \
-  X(Silu, x / (1.0 + std::exp(-double{x})))                                           \
-  X(SiluDx, SiluDx(x))                                                                \
-  X(Tanh, std::tanh(double{x}))                                                       \
-  X(Softplus, std::max(double{x}, 0.0) + std::log1p(std::exp(-std::fabs(double{x})))) \
-  X(Mish, Mish(x))                                                                    \
-  X(Erf, std::erf(double{x}))                                                         \
-  X(ErfDx, 1.12837916709551257390 * std::exp(-double{x} * x))                         \
-  X(Exp, std::exp(double{x}))                                                         \
-  X(Log, std::log(double{x}))                                                         \
-  X(Sin, std::sin(double{x}))                                                         \
-  X(Arctan, std::atan(double{x}))                                                     \
-  X(Sqrt, __builtin_sqrtf(x))                                                         \
-  X(Rsqrt, 1.0f / __builtin_sqrtf(x))                                                 \
-  X(Reciprocal, 1.0f / x)                                                             \
-  X(Sign, x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x))                                   \
-  X(Abs, std::fabs(x))                                                                \
-  X(Log1p, std::log1p(double{x}))                                                     \
-  X(Expm1, std::expm1(double{x}))                                                     \
-  X(Exp2, std::exp2(double{x}))                                                       \
-  X(Log2, std::log2(double{x}))                                                       \
-  X(Log10, std::log10(double{x}))                                                     \
-  X(Cos, std::cos(double{x}))                                                         \
-  X(Tan, std::tan(double{x}))                                                         \
-  X(SinFull, std::sin(double{x}))                                                     \
-  X(Asin, std::asin(double{x}))                                                       \
-  X(Acos, std::acos(double{x}))                                                       \
-  X(Sinh, std::sinh(double{x}))                                                       \
-  X(Cosh, std::cosh(double{x}))                                                       \
-  X(Asinh, std::asinh(double{x}))                                                     \
-  X(Acosh, std::acosh(double{x}))                                                     \
-  X(Atanh, std::atanh(double{x}))                                                     \
-  X(Erfc, std::erfc(double{x}))                                                       \
-  X(Erfinv, ErfInverse(x))                                                            \
-  X(Lgamma, LogGamma(x))                                                              \
-  X(Digamma, Digamma(x))                                                              \
-  X(Cbrt, std::cbrt(double{x}))                                                       \
-  X(Floor, std::floor(x))                                                             \
-  X(Ceil, std::ceil(x))                                                               \
-  X(Trunc, std::trunc(x))                                                             \
-  X(RoundEven, std::nearbyint(x))                                                     \
-  X(BesselI0e, BesselI0e(x))                                                          \
-  X(BesselI1e, BesselI1e(x))
+// Functions with a vector form (math.inl.h), then those evaluated one by one in double.
+#define NEURON_VECTOR_ACTIVATIONS(X)                \
+  X(Copy, x)                                        \
+  X(Square, x* x)                                   \
+  X(Sigmoid, math::Sigmoid(x))                      \
+  X(Relu, x <= 0.0f ? 0.0f : x)                     \
+  X(Gelu, math::Gelu(x))                            \
+  X(GeluDx, math::GeluDx(x))                        \
+  X(GeluApprxTanh, math::GeluTanh(x))               \
+  X(GeluApprxSigmoid, math::GeluSigmoid(x))         \
+  X(GeluApprxSigmoidDx, math::GeluSigmoidDx(x))     \
+  X(Silu, math::Silu(x))                            \
+  X(SiluDx, math::SiluDx(x))                        \
+  X(Tanh, math::Tanh(x))                            \
+  X(Softplus, math::Softplus(x))                    \
+  X(Mish, math::Mish(x))                            \
+  X(Erf, math::Erf(x))                              \
+  X(ErfDx, math::ErfDx(x))                          \
+  X(Exp, math::Exp32(x))                            \
+  X(Log, math::Log(x))                              \
+  X(Arctan, math::Atan(x))                          \
+  X(Sqrt, __builtin_sqrtf(x))                       \
+  X(Rsqrt, 1.0f / __builtin_sqrtf(x))               \
+  X(Reciprocal, 1.0f / x)                           \
+  X(Sign, x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x)) \
+  X(Abs, math::Abs(x))                              \
+  X(Log1p, math::Log1p(x))                          \
+  X(Expm1, math::Expm1(x))                          \
+  X(Exp2, math::Exp(x* math::kLn2))                 \
+  X(Log2, math::Log(x) * 1.44269504088896340736)    \
+  X(Log10, math::Log(x) * 0.43429448190325182765)   \
+  X(Asin, math::Asin(x))                            \
+  X(Acos, math::Acos(x))                            \
+  X(Sinh, math::Sinh(x))                            \
+  X(Cosh, math::Cosh(x))                            \
+  X(Asinh, math::Asinh(x))                          \
+  X(Acosh, math::Acosh(x))                          \
+  X(Atanh, math::Atanh(x))                          \
+  X(Erfc, math::Erfc(x))
+#define NEURON_ANGLE_ACTIVATIONS(X)     \
+  X(Sin, math::Sin(x), std::sin(x))     \
+  X(SinFull, math::Sin(x), std::sin(x)) \
+  X(Cos, math::Cos(x), std::cos(x))     \
+  X(Tan, math::Tan(x), std::tan(x))
+#define NEURON_SCALAR_ACTIVATIONS(X)  \
+  X(Erfinv, special::ErfInverse(x))   \
+  X(Lgamma, special::LogGamma(x))     \
+  X(Digamma, special::Digamma(x))     \
+  X(Cbrt, std::cbrt(x))               \
+  X(Floor, std::floor(x))             \
+  X(Ceil, std::ceil(x))               \
+  X(Trunc, std::trunc(x))             \
+  X(RoundEven, std::nearbyint(x))     \
+  X(BesselI0e, special::BesselI0e(x)) \
+  X(BesselI1e, special::BesselI1e(x))
 
 #define X(name, expression)                                \
   void name##Row(void* dst, const void* src, int64_t n) {  \
-    using namespace special;                               \
     float* d = static_cast<float*>(dst);                   \
     const float* s = static_cast<const float*>(src);       \
     _Pragma("GCC ivdep") for (int64_t i = 0; i < n; ++i) { \
@@ -65,17 +69,88 @@ namespace activation {
       d[i] = static_cast<float>(expression);               \
     }                                                      \
   }
-NEURON_ACTIVATIONS(X)
+NEURON_VECTOR_ACTIVATIONS(X)
+#undef X
+
+// Angles beyond the vector form's reduction, and infinite ones, are done again one by one.
+#define X(name, expression, exact)                                   \
+  void name##Row(void* dst, const void* src, int64_t n) {            \
+    float* d = static_cast<float*>(dst);                             \
+    const float* s = static_cast<const float*>(src);                 \
+    constexpr int64_t kBlock = 64;                                   \
+    for (int64_t first = 0; first < n; first += kBlock) {            \
+      const int64_t end = first + kBlock < n ? first + kBlock : n;   \
+      float angle[kBlock];                                           \
+      bool far = false;                                              \
+      for (int64_t i = first; i < end; ++i) {                        \
+        angle[i - first] = s[i];                                     \
+        far |= !(math::Abs(s[i]) < 1e6);                             \
+      }                                                              \
+      for (int64_t i = first; i < end; ++i) {                        \
+        const float x = angle[i - first];                            \
+        d[i] = static_cast<float>(expression);                       \
+      }                                                              \
+      if (!far) continue;                                            \
+      for (int64_t i = first; i < end; ++i) {                        \
+        const double x = angle[i - first];                           \
+        if (!(math::Abs(x) < 1e6)) d[i] = static_cast<float>(exact); \
+      }                                                              \
+    }                                                                \
+  }
+NEURON_ANGLE_ACTIVATIONS(X)
+#undef X
+
+#define X(name, expression)                               \
+  void name##Row(void* dst, const void* src, int64_t n) { \
+    float* d = static_cast<float*>(dst);                  \
+    const float* s = static_cast<const float*>(src);      \
+    for (int64_t i = 0; i < n; ++i) {                     \
+      const double x = s[i];                              \
+      d[i] = static_cast<float>(expression);              \
+    }                                                     \
+  }
+NEURON_SCALAR_ACTIVATIONS(X)
+#undef X
+
+// Operators with two operands that are no plain arithmetic.
+#define NEURON_TWO_OPERANDS(X) \
+  X(Power, math::Power(a, b))  \
+  X(Atan2, math::Atan2(a, b))
+#define X(name, expression)                                                             \
+  template <int kStrideA, int kStrideB>                                                 \
+  void name##Rows(void* dst, const void* pa, const void* pb, int64_t n) {               \
+    float* d = static_cast<float*>(dst);                                                \
+    const float *x = static_cast<const float*>(pa), *y = static_cast<const float*>(pb); \
+    _Pragma("GCC ivdep") for (int64_t i = 0; i < n; ++i) {                              \
+      const double a = x[i * kStrideA], b = y[i * kStrideB];                            \
+      d[i] = static_cast<float>(expression);                                            \
+    }                                                                                   \
+  }
+NEURON_TWO_OPERANDS(X)
 #undef X
 
 }  // namespace activation
 
 void FillActivation(KernelTable& table) {
-#define X(name, expression) \
+#define X(name, ...) \
   table.activation[static_cast<int>(isa::ActivationFunction::k##name)] = activation::name##Row;
-  NEURON_ACTIVATIONS(X)
+  NEURON_VECTOR_ACTIVATIONS(X)
+  NEURON_ANGLE_ACTIVATIONS(X)
+  NEURON_SCALAR_ACTIVATIONS(X)
+#undef X
+#define X(name, ...)                                                                \
+  {                                                                                 \
+    BinaryKernel* forms = table.binary[0][static_cast<int>(isa::AluOp::k##name)];   \
+    forms[static_cast<int>(OperandForm::kRowRow)] = activation::name##Rows<1, 1>;   \
+    forms[static_cast<int>(OperandForm::kRowValue)] = activation::name##Rows<1, 0>; \
+    forms[static_cast<int>(OperandForm::kValueRow)] = activation::name##Rows<0, 1>; \
+  }
+  NEURON_TWO_OPERANDS(X)
 #undef X
 }
-#undef NEURON_ACTIVATIONS
+#undef NEURON_TWO_OPERANDS
+#undef NEURON_VECTOR_ACTIVATIONS
+#undef NEURON_ANGLE_ACTIVATIONS
+#undef NEURON_SCALAR_ACTIVATIONS
 
 }  // namespace neuron::emulator::NEURON_SIMD_NAMESPACE

@@ -128,29 +128,27 @@ inline uint32_t LeadingZeros(uint32_t x) {
     }                                                      \
   }
 
-#define NEURON_FLOAT_BINARY(X)                                         \
-  X(Add, a + b)                                                        \
-  X(Subtract, a - b)                                                   \
-  X(Multiply, a* b)                                                    \
-  X(Maximum, Maximum(a, b))                                            \
-  X(Minimum, Minimum(a, b))                                            \
-  X(Equal, Truth(a == b))                                              \
-  X(NotEqual, Truth(a != b))                                           \
-  X(Greater, Truth(a > b))                                             \
-  X(GreaterEqual, Truth(a >= b))                                       \
-  X(Less, Truth(a < b))                                                \
-  X(LessEqual, Truth(a <= b))                                          \
-  X(LogicalAnd, Truth((a != 0.0f) & (b != 0.0f)))                      \
-  X(LogicalOr, Truth((a != 0.0f) | (b != 0.0f)))                       \
-  X(LogicalXor, Truth((a != 0.0f) ^ (b != 0.0f)))                      \
-  X(AbsMax, Maximum(Abs(a), Abs(b)))                                   \
-  X(AbsMin, Minimum(Abs(a), Abs(b)))                                   \
-  X(Divide, a / b)                                                     \
-  X(Copysign, Copysign(a, b))                                          \
-  X(Bypass, a)                                                         \
-  X(Power, std::pow(static_cast<double>(a), static_cast<double>(b)))   \
-  X(Remainder, std::fmod(a, b))                                        \
-  X(Atan2, std::atan2(static_cast<double>(a), static_cast<double>(b))) \
+#define NEURON_FLOAT_BINARY(X)                    \
+  X(Add, a + b)                                   \
+  X(Subtract, a - b)                              \
+  X(Multiply, a* b)                               \
+  X(Maximum, Maximum(a, b))                       \
+  X(Minimum, Minimum(a, b))                       \
+  X(Equal, Truth(a == b))                         \
+  X(NotEqual, Truth(a != b))                      \
+  X(Greater, Truth(a > b))                        \
+  X(GreaterEqual, Truth(a >= b))                  \
+  X(Less, Truth(a < b))                           \
+  X(LessEqual, Truth(a <= b))                     \
+  X(LogicalAnd, Truth((a != 0.0f) & (b != 0.0f))) \
+  X(LogicalOr, Truth((a != 0.0f) | (b != 0.0f)))  \
+  X(LogicalXor, Truth((a != 0.0f) ^ (b != 0.0f))) \
+  X(AbsMax, Maximum(Abs(a), Abs(b)))              \
+  X(AbsMin, Minimum(Abs(a), Abs(b)))              \
+  X(Divide, a / b)                                \
+  X(Copysign, Copysign(a, b))                     \
+  X(Bypass, a)                                    \
+  X(Remainder, std::fmod(a, b))                   \
   X(NextAfter, std::nextafter(a, b))
 
 #define NEURON_FLOAT_UNARY(X)                \
@@ -287,7 +285,8 @@ void FillAlu(KernelTable& table) {
   NEURON_BINARY_ROWS(kUnsigned, u32, name)
   NEURON_INT_BINARY(X)
   X(AbsMax, )
-  X(AbsMin, ) X(Divide, ) X(Remainder, )
+  X(AbsMin, )
+  X(Divide, ) X(Remainder, )
 #undef X
 #define X(name, expression)                                      \
   unary(Domain::kSigned, AluOp::k##name, alu::s32::name##Unary); \

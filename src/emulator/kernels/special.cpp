@@ -35,32 +35,6 @@ double BesselIe(int order, double x) {
 
 }  // namespace
 
-double GeluDx(double x) {
-  const double cdf = 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2);
-  const double pdf = std::exp(-0.5 * x * x) * 0.39894228040143267794;
-  return cdf + (pdf == 0 ? 0 : x * pdf);
-}
-
-double GeluTanh(double x) {
-  const double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
-  return 0.5 * x * (1.0 + std::tanh(inner));
-}
-
-double GeluSigmoidDx(double x) {
-  const double s = 1.0 / (1.0 + std::exp(-1.702 * x));
-  return s + (s == 0 || s == 1 ? 0 : 1.702 * x * s * (1.0 - s));
-}
-
-double SiluDx(double x) {
-  const double s = 1.0 / (1.0 + std::exp(-x));
-  return s + (s == 0 || s == 1 ? 0 : x * s * (1.0 - s));
-}
-
-double Mish(double x) {
-  const double softplus = std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-  return std::isnan(x) ? x : x * std::tanh(softplus);
-}
-
 double ErfInverse(double x) {
   if (std::isnan(x) || std::fabs(x) > 1) return std::numeric_limits<double>::quiet_NaN();
   if (std::fabs(x) == 1) return std::copysign(std::numeric_limits<double>::infinity(), x);

@@ -3,11 +3,6 @@
 
 namespace neuron::emulator::special {
 
-double GeluDx(double x);
-double GeluTanh(double x);
-double GeluSigmoidDx(double x);
-double SiluDx(double x);
-double Mish(double x);
 double ErfInverse(double x);  // NaN outside [-1, 1], infinite at its ends
 double LogGamma(double x);    // thread safe, unlike std::lgamma
 double Digamma(double x);     // NaN at negative integers, -+infinity at +-0

@@ -1,0 +1,329 @@
+// Kernels on every SIMD target of the host: the same bits (dots excepted), and activation functions
+// against double-precision libm.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "emulator/kernels/kernels.h"
+
+namespace neuron::emulator {
+namespace {
+
+using isa::ActivationFunction;
+using isa::AluOp;
+
+// Ordinary values, then every kind of special one.
+std::vector<float> Samples() {
+  std::vector<float> x;
+  std::mt19937 random(7);
+  std::uniform_int_distribution<uint32_t> bits;
+  for (int i = 0; i < 20000; ++i) x.push_back(std::bit_cast<float>(bits(random)));
+  std::uniform_real_distribution<float> small(-1, 1), medium(-12, 12), large(-120, 120);
+  for (int i = 0; i < 20000; ++i) x.push_back(small(random));
+  for (int i = 0; i < 20000; ++i) x.push_back(medium(random));
+  for (int i = 0; i < 5000; ++i) x.push_back(large(random));
+  for (const float s : {0.0f,
+                        -0.0f,
+                        1.0f,
+                        -1.0f,
+                        0.5f,
+                        -0.5f,
+                        2.0f,
+                        INFINITY,
+                        -INFINITY,
+                        NAN,
+                        1e-45f,
+                        -1e-45f,
+                        1.17549435e-38f,
+                        3.4028235e38f,
+                        -3.4028235e38f,
+                        88.72f,
+                        88.73f,
+                        -103.0f,
+                        -87.4f,
+                        1e6f,
+                        8388608.0f,
+                        2147483648.0f,
+                        -2147483648.0f})
+    x.push_back(s);
+  return x;
+}
+
+double Ulps(float got, double want) {
+  const auto rounded = static_cast<float>(want);
+  if (std::isnan(want)) return std::isnan(got) ? 0 : 1e9;
+  if (std::isinf(rounded)) return got == rounded ? 0 : (std::isinf(got) ? 1e9 : 1e8);
+  if (std::isinf(got) || std::isnan(got)) return 1e9;
+  const double scale = std::max(std::fabs(want), 0x1p-126);
+  return std::fabs(got - want) / (std::exp2(std::floor(std::log2(scale))) * 0x1p-23);
+}
+
+struct Case {
+  ActivationFunction function;
+  double (*exact)(double);
+  double ulps;
+};
+
+double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Gelu(double x) { return x < -40 ? -0.0 : x * 0.5 * std::erfc(-x * std::sqrt(0.5)); }
+double Silu(double x) { return x < -700 ? -0.0 : x / (1 + std::exp(-x)); }
+double Softplus(double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
+double Mish(double x) { return x < -700 ? -0.0 : x * std::tanh(Softplus(x)); }
+double ErfDx(double x) { return 1.12837916709551257390 * std::exp(-x * x); }
+double Rsqrt(double x) { return 1 / std::sqrt(x); }
+
+const Case kCases[] = {
+    {ActivationFunction::kExp, [](double x) { return std::exp(x); }, 1.0},
+    {ActivationFunction::kLog, [](double x) { return std::log(x); }, 0.6},
+    {ActivationFunction::kLog1p, [](double x) { return std::log1p(x); }, 0.6},
+    {ActivationFunction::kLog2, [](double x) { return std::log2(x); }, 0.6},
+    {ActivationFunction::kLog10, [](double x) { return std::log10(x); }, 0.6},
+    {ActivationFunction::kExpm1, [](double x) { return std::expm1(x); }, 0.6},
+    {ActivationFunction::kExp2, [](double x) { return std::exp2(x); }, 0.6},
+    {ActivationFunction::kTanh, [](double x) { return std::tanh(x); }, 0.6},
+    {ActivationFunction::kSigmoid, Sigmoid, 0.6},
+    {ActivationFunction::kSinh, [](double x) { return std::sinh(x); }, 0.6},
+    {ActivationFunction::kCosh, [](double x) { return std::cosh(x); }, 0.6},
+    {ActivationFunction::kAsinh, [](double x) { return std::asinh(x); }, 0.6},
+    {ActivationFunction::kAcosh, [](double x) { return std::acosh(x); }, 0.6},
+    {ActivationFunction::kAtanh, [](double x) { return std::atanh(x); }, 0.6},
+    {ActivationFunction::kErf, [](double x) { return std::erf(x); }, 0.6},
+    {ActivationFunction::kErfc, [](double x) { return std::erfc(x); }, 0.6},
+    {ActivationFunction::kGelu, Gelu, 0.6},
+    {ActivationFunction::kSilu, Silu, 0.6},
+    {ActivationFunction::kSoftplus, Softplus, 0.6},
+    {ActivationFunction::kMish, Mish, 0.6},
+    {ActivationFunction::kErfDx, ErfDx, 0.6},
+    {ActivationFunction::kRsqrt, Rsqrt, 1.6},
+    {ActivationFunction::kSinFull, [](double x) { return std::sin(x); }, 0.6},
+    {ActivationFunction::kCos, [](double x) { return std::cos(x); }, 0.6},
+    {ActivationFunction::kTan, [](double x) { return std::tan(x); }, 0.6},
+    {ActivationFunction::kArctan, [](double x) { return std::atan(x); }, 0.6},
+    {ActivationFunction::kAsin, [](double x) { return std::asin(x); }, 0.6},
+    {ActivationFunction::kAcos, [](double x) { return std::acos(x); }, 0.6},
+    {ActivationFunction::kLgamma, [](double x) { return std::lgamma(x); }, 0.6},
+};
+
+TEST(Activations, AreAccurate) {
+  const std::vector<float> x = Samples();
+  std::vector<float> y(x.size());
+  for (const Case& c : kCases) {
+    Kernels().activation[static_cast<int>(c.function)](y.data(), x.data(),
+                                                       static_cast<int64_t>(x.size()));
+    double worst = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double ulps = Ulps(y[i], c.exact(x[i]));
+      if (ulps > worst) {
+        worst = ulps;
+        at = i;
+      }
+    }
+    EXPECT_LE(worst, c.ulps) << isa::RowOf(c.function).name << "(" << x[at] << ") = " << y[at]
+                             << ", expected " << c.exact(x[at]);
+  }
+}
+
+TEST(Activations, PowerAndAtan2AreAccurate) {
+  const std::vector<float> x = Samples();
+  std::vector<float> y(x.rbegin(), x.rend()), out(x.size());
+  for (size_t i = 0; i < y.size(); i += 3) y[i] = std::round(std::fmod(y[i], 20.0f));  // integers
+  for (const float special : {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 0.5f, 2.0f, 3.0f})
+    for (size_t i = x.size() - 30; i < x.size(); ++i) {
+      float got = 0;
+      const auto row_row = [&](AluOp op) {
+        Kernels().binary[0][static_cast<int>(op)][0](&got, &x[i], &special, 1);
+      };
+      row_row(AluOp::kPower);
+      EXPECT_LE(Ulps(got, std::pow(double{x[i]}, double{special})), 1) << x[i] << '^' << special;
+      row_row(AluOp::kAtan2);
+      EXPECT_LE(Ulps(got, std::atan2(double{x[i]}, double{special})), 1) << x[i] << ' ' << special;
+    }
+  const auto n = static_cast<int64_t>(x.size());
+  Kernels().binary[0][static_cast<int>(AluOp::kPower)][0](out.data(), x.data(), y.data(), n);
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_LE(Ulps(out[i], std::pow(double{x[i]}, double{y[i]})), 0.7) << x[i] << '^' << y[i];
+  Kernels().binary[0][static_cast<int>(AluOp::kAtan2)][0](out.data(), x.data(), y.data(), n);
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_LE(Ulps(out[i], std::atan2(double{x[i]}, double{y[i]})), 0.7) << x[i] << ' ' << y[i];
+}
+
+TEST(Activations, KeepTheSignOfZero) {
+  for (const ActivationFunction function :
+       {ActivationFunction::kTanh, ActivationFunction::kErf, ActivationFunction::kSinFull,
+        ActivationFunction::kArctan, ActivationFunction::kAsin, ActivationFunction::kSinh,
+        ActivationFunction::kAsinh, ActivationFunction::kAtanh, ActivationFunction::kExpm1,
+        ActivationFunction::kLog1p, ActivationFunction::kTan, ActivationFunction::kSqrt}) {
+    const float zero = -0.0f;
+    float y = 1;
+    Kernels().activation[static_cast<int>(function)](&y, &zero, 1);
+    EXPECT_EQ(std::bit_cast<uint32_t>(y), 0x80000000u) << isa::RowOf(function).name;
+  }
+}
+
+// Every target computes the portable target's bits.
+template <typename Run>
+void ExpectSameBits(const std::string& what, size_t n, Run run) {
+  std::vector<uint32_t> want(n, 0xdeadbeef);
+  run(*KernelsOf(Simd::kPortable), want.data());
+  for (int s = 1; s < kNumSimd; ++s) {
+    const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+    if (table == nullptr) continue;
+    std::vector<uint32_t> got(n, 0xdeadbeef);
+    run(*table, got.data());
+    for (size_t i = 0; i < n; ++i) {
+      const bool both_nan =
+          std::isnan(std::bit_cast<float>(got[i])) && std::isnan(std::bit_cast<float>(want[i]));
+      ASSERT_TRUE(got[i] == want[i] || both_nan)
+          << what << " on " << SimdName(static_cast<Simd>(s)) << " at " << i << ": " << std::hex
+          << got[i] << ", portable " << want[i];
+    }
+  }
+}
+
+TEST(Targets, AgreeOnActivations) {
+  const std::vector<float> x = Samples();
+  for (int f = 0; f < kNumActivations; ++f) {
+    if (Kernels().activation[f] == nullptr) continue;
+    ExpectSameBits(std::string(isa::RowOf(static_cast<ActivationFunction>(f)).name), x.size(),
+                   [&](const KernelTable& table, uint32_t* out) {
+                     table.activation[f](out, x.data(), static_cast<int64_t>(x.size()));
+                   });
+  }
+}
+
+TEST(Targets, AgreeOnOperatorsAndReductions) {
+  const std::vector<float> x = Samples();
+  std::vector<float> y(x.rbegin(), x.rend());
+  const auto n = static_cast<int64_t>(x.size());
+  for (int domain = 0; domain < kNumDomains; ++domain)
+    for (int op = 0; op < kNumAluOps; ++op) {
+      const std::string name(isa::RowOf(static_cast<AluOp>(op)).name);
+      const KernelTable& own = Kernels();
+      for (int form = 0; form < 3; ++form)
+        if (own.binary[domain][op][form] != nullptr)
+          ExpectSameBits(name, x.size(), [&](const KernelTable& table, uint32_t* out) {
+            table.binary[domain][op][form](out, x.data(), y.data(), n);
+          });
+      if (own.unary[domain][op] != nullptr)
+        ExpectSameBits(name, x.size(), [&](const KernelTable& table, uint32_t* out) {
+          table.unary[domain][op](out, x.data(), n);
+        });
+      if (own.reduce[domain][op] != nullptr)
+        ExpectSameBits("reduce " + name, kReduceLanes,
+                       [&](const KernelTable& table, uint32_t* out) {
+                         std::fill_n(out, kReduceLanes, 0u);
+                         table.reduce[domain][op](out, x.data() + 20000, 30001);
+                       });
+    }
+}
+
+TEST(Targets, AgreeOnConversions) {
+  const std::vector<float> x = Samples();
+  const auto n = static_cast<int64_t>(x.size());
+  for (int domain = 0; domain < kNumDomains; ++domain)
+    for (int dtype = 0; dtype < kNumDTypes; ++dtype) {
+      const std::string name(DTypeName(static_cast<DType>(dtype)));
+      if (Kernels().store[domain][dtype] != nullptr)
+        ExpectSameBits("store " + name, x.size(), [&](const KernelTable& table, uint32_t* out) {
+          table.store[domain][dtype](out, x.data(), n);
+        });
+      if (Kernels().load[domain][dtype] != nullptr)
+        ExpectSameBits("load " + name, x.size(), [&](const KernelTable& table, uint32_t* out) {
+          table.load[domain][dtype](out, x.data(), n);
+        });
+    }
+}
+
+TEST(Conversions, MatchTheScalarDefinitions) {
+  const std::vector<float> x = Samples();
+  const auto n = static_cast<int64_t>(x.size());
+  std::vector<uint16_t> half(x.size()), brain(x.size());
+  Kernels().store[0][static_cast<int>(DType::kF16)](half.data(), x.data(), n);
+  Kernels().store[0][static_cast<int>(DType::kBF16)](brain.data(), x.data(), n);
+  std::vector<float> back(x.size());
+  Kernels().load[0][static_cast<int>(DType::kF16)](back.data(), half.data(), n);
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(half[i], ToFloat16(x[i]).bits) << x[i];
+    ASSERT_EQ(brain[i], ToBFloat16(x[i]).bits) << x[i];
+    ASSERT_EQ(std::bit_cast<uint32_t>(back[i]), std::bit_cast<uint32_t>(ToFloat(Float16{half[i]})));
+  }
+  std::vector<int32_t> whole(x.size());
+  Kernels().store[0][static_cast<int>(DType::kS32)](whole.data(), x.data(), n);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double rounded = std::nearbyint(double{x[i]});
+    const double want = std::isnan(rounded) ? 0 : std::clamp(rounded, -2147483648.0, 2147483647.0);
+    ASSERT_EQ(whole[i], static_cast<int32_t>(want)) << x[i];
+  }
+}
+
+TEST(Matmul, MatchesDoubleOnEveryTarget) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> value(-1, 1);
+  std::vector<char> scratch(kMatmulScratchBytes);
+  for (const auto& [k, m, n] : {std::array<int64_t, 3>{128, 128, 512},
+                                {1, 1, 1},
+                                {37, 13, 70},
+                                {128, 7, 17},
+                                {5, 128, 130}}) {
+    std::vector<float> a(k * m), b(k * n);
+    for (float& x : a) x = value(random);
+    for (float& x : b) x = value(random);
+    for (int s = 0; s < kNumSimd; ++s) {
+      const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+      if (table == nullptr) continue;
+      std::vector<float> out(m * n, 2.0f);
+      table->matmul_f32(out.data(), n * 4, a.data(), m * 4, b.data(), n * 4, k, m, n, true,
+                        scratch.data());
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double want = 2;
+          for (int64_t p = 0; p < k; ++p) want += double{a[p * m + i]} * b[p * n + j];
+          ASSERT_NEAR(out[i * n + j], want, 1e-5) << SimdName(static_cast<Simd>(s));
+        }
+      if (table->matmul_bf16 == nullptr) continue;
+      std::vector<uint16_t> a16(k * m), b16(k * n);
+      for (size_t i = 0; i < a.size(); ++i) a16[i] = ToBFloat16(a[i]).bits;
+      for (size_t i = 0; i < b.size(); ++i) b16[i] = ToBFloat16(b[i]).bits;
+      alignas(64) static char aligned[kMatmulScratchBytes];
+      table->matmul_bf16(out.data(), n * 4, a16.data(), m * 2, b16.data(), n * 2, k, m, n, false,
+                         aligned);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          double want = 0;
+          for (int64_t p = 0; p < k; ++p)
+            want += double{ToFloat(BFloat16{a16[p * m + i]})} * ToFloat(BFloat16{b16[p * n + j]});
+          ASSERT_NEAR(out[i * n + j], want, 1e-5);
+        }
+    }
+  }
+}
+
+TEST(Transpose, MovesEveryElementOnEveryTarget) {
+  for (const int64_t bytes : {1, 2, 4, 8})
+    for (const auto& [rows, cols] :
+         {std::array<int64_t, 2>{128, 512}, {33, 47}, {1, 5}, {64, 16}}) {
+      std::vector<uint8_t> src(rows * cols * bytes);
+      for (size_t i = 0; i < src.size(); ++i) src[i] = static_cast<uint8_t>(i * 131 + (i >> 8));
+      for (int s = 0; s < kNumSimd; ++s) {
+        const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+        if (table == nullptr) continue;
+        std::vector<uint8_t> dst(src.size());
+        table->transpose[bytes](reinterpret_cast<char*>(dst.data()), rows * bytes,
+                                reinterpret_cast<const char*>(src.data()), cols * bytes, rows,
+                                cols);
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t c = 0; c < cols; ++c)
+            for (int64_t b = 0; b < bytes; ++b)
+              ASSERT_EQ(dst[(c * rows + r) * bytes + b], src[(r * cols + c) * bytes + b]);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace neuron::emulator
