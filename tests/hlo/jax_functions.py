@@ -1,3 +1,4 @@
+# ruff: noqa: E501  a table with a row per function
 """JAX functions whose HLO covers what XLA can say: (name, function, arguments)."""
 
 import jax
@@ -21,7 +22,9 @@ def _i(high, *shape, dtype=np.int32):
 
 
 def _conv(x, w, **keywords):
-    return lax.conv_general_dilated(x, w, **{"window_strides": (1, 1), "padding": "SAME"} | keywords)
+    return lax.conv_general_dilated(
+        x, w, **{"window_strides": (1, 1), "padding": "SAME"} | keywords
+    )
 
 
 def _attention(q, k, v):

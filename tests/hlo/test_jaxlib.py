@@ -1,4 +1,4 @@
-"""HLO against XLA: what JAX writes comes through our reader and writer unharmed, XLA reads our text."""
+"""HLO against XLA: what JAX writes comes through our reader and writer unharmed."""
 
 import hlo.hlo_texts
 import neuron_testing
@@ -8,6 +8,9 @@ import xla_oracle
 from hlo.jax_functions import CASES
 
 _hlo = neuron_testing.hlo
+_EACH_CASE = pytest.mark.parametrize(
+    ("function", "arguments"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
 
 
 def _assert_same(got, want):
@@ -17,7 +20,7 @@ def _assert_same(got, want):
         np.testing.assert_array_equal(g, w)
 
 
-@pytest.mark.parametrize(("function", "arguments"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+@_EACH_CASE
 def test_round_trip_computes_the_same(function, arguments):
     proto = xla_oracle.proto_of(function, *arguments)
     written = _hlo.round_trip(proto)
@@ -27,7 +30,7 @@ def test_round_trip_computes_the_same(function, arguments):
     _assert_same(xla_oracle.run(written, arguments), want)
 
 
-@pytest.mark.parametrize(("function", "arguments"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+@_EACH_CASE
 def test_xla_reads_our_text(function, arguments):
     proto = xla_oracle.proto_of(function, *arguments)
     text = _hlo.text(proto)

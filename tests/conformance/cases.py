@@ -1,0 +1,52 @@
+"""What the conformance suite runs: one case per (test, op, dtype) of PyTorch's op database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import OpInfo
+
+TESTS = ("test_matches_cpu", "test_errors_match")
+CI_DTYPES = ("float32", "bfloat16", "int64", "bool")
+ALL_DTYPES = (
+    *CI_DTYPES, "float16", "float64", "int32", "int16", "int8", "uint8", "complex64", "complex128",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, order=True)
+class Case:
+    test: str
+    op: str  # OpInfo.full_name: unique in op_db
+    dtype: str  # "float32"; errors are not per dtype: "any"
+
+    def __str__(self) -> str:
+        return f"{self.test}:{self.op}:{self.dtype}"
+
+    @staticmethod
+    def parse(text: str) -> Case:
+        return Case(*text.split(":"))
+
+
+@cache
+def ops() -> dict[str, OpInfo]:
+    """The ops of op_db that have a CPU reference (jiterator compiles CUDA source)."""
+    return {op.full_name: op for op in op_db if not op.name.startswith("jiterator")}
+
+
+def cases(dtypes: tuple[str, ...], tests: tuple[str, ...] = TESTS) -> Iterator[Case]:
+    for name, op in sorted(ops().items()):
+        supported = op.supported_dtypes("cpu")
+        for dtype in dtypes:
+            if "test_matches_cpu" in tests and getattr(torch, dtype) in supported:
+                yield Case("test_matches_cpu", name, dtype)
+        if "test_errors_match" in tests and op.error_inputs_func is not None:
+            yield Case("test_errors_match", name, "any")
+
+
+def shard(items: list[Case], index: int, count: int) -> list[Case]:
+    """Share `index` (1 to count): every count-th case, so that families spread evenly."""
+    return items[index - 1 :: count]

@@ -1,0 +1,77 @@
+"""PyTorch's op database on the device, with the CPU as the judge.
+
+pytest tests/conformance                              what CI runs: 3 samples, 4 dtypes
+pytest tests/conformance --samples 0 --dtypes all     everything
+pytest tests/conformance --op softmax --device cpu    the harness itself
+"""
+
+import pytest
+import torch
+from conformance import cases, engine
+from conformance.expected_failures import EXPECTED
+
+
+def _device_is_here(device: str) -> bool:
+    try:
+        torch.empty(0, device=device)
+    except RuntimeError:
+        return False
+    return True
+
+
+def pytest_generate_tests(metafunc):
+    config = metafunc.config
+    if "case" not in metafunc.fixturenames:
+        return
+    dtypes = config.getoption("--dtypes")
+    chosen = cases.ALL_DTYPES if dtypes == "all" else tuple(filter(None, dtypes.split(",")))
+    found = [
+        c
+        for c in cases.cases(chosen or cases.CI_DTYPES, (metafunc.function.__name__,))
+        if config.getoption("--op") in c.op
+    ]
+    index, count = map(int, config.getoption("--shard").split("/"))
+    found = cases.shard(found, index, count)
+    metafunc.parametrize("case", found, ids=[f"{c.op}-{c.dtype}" for c in found])
+
+
+@pytest.fixture(scope="session")
+def device(request):
+    torch.set_num_threads(1)
+    name = request.config.getoption("--device")
+    if not _device_is_here(name):
+        pytest.fail(f"device {name!r} does not exist; is torchneuron installed?")
+    return name
+
+
+@pytest.fixture(scope="session")
+def limit(request):
+    return request.config.getoption("--samples") or None
+
+
+def _check(case, device, limit):
+    result = engine.run(case, device, limit)
+    row = EXPECTED.get((case.test, case.op, case.dtype)) if device == "neuron" else None
+    if row is None:
+        assert result.passed, f"sample {result.first_failure}: {result.message}"
+        return
+    first, reason = row
+    if not result.passed:
+        pytest.xfail(reason)
+    # Fewer samples than it takes to fail say nothing about the row.
+    assert result.samples <= first, (
+        f"{case} passes; delete its row from tests/conformance/expected_failures.py"
+    )
+
+
+def test_matches_cpu(case, device, limit):
+    _check(case, device, limit)
+
+
+def test_errors_match(case, device, limit):
+    _check(case, device, limit)
+
+
+def test_rows_name_cases():
+    known = {(c.test, c.op, c.dtype) for c in cases.cases(cases.ALL_DTYPES)}
+    assert sorted(set(EXPECTED) - known) == []

@@ -1,0 +1,15 @@
+"""Options of suites below; pytest reads them only here, at the root of the tests."""
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("conformance", "PyTorch's op database on a device")
+    group.addoption("--device", default="cpu", help="device under test")
+    group.addoption(
+        "--samples",
+        type=int,
+        default=3,
+        help="samples of each op and dtype, from the first; 0: all (default: 3)",
+    )
+    group.addoption("--dtypes", default="", help="comma list; default: those of CI; 'all'")
+    group.addoption("--shard", default="1/1", help="i/n: every n-th case, starting with the i-th")
+    group.addoption("--op", default="", help="only ops whose name contains this")
