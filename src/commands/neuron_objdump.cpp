@@ -1,0 +1,73 @@
+// neuron-objdump: what a compiled program holds, as text. Exit status as neuron-compile's.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "commands/arguments.h"
+#include "commands/files.h"
+#include "compiler/compiler.h"
+#include "isa/program.h"
+
+namespace neuron::commands {
+namespace {
+
+constexpr OptionRow kOptions[] = {
+    {"signature", "s", false, "", "Only the program's arguments."},
+    {"help", "h", false, "", "This text."},
+};
+
+std::string SignatureText(const compiler::Signature& signature) {
+  std::string text;
+  for (const compiler::Signature::Buffer& buffer : signature.buffers) {
+    text += StrCat("; ", buffer.name, ": ", buffer.bytes, " bytes");
+    if (buffer.parameter >= 0) text += StrCat(", parameter ", buffer.parameter);
+    if (buffer.output >= 0) text += StrCat(", result ", buffer.output);
+    if (buffer.offset_slot >= 0) text += StrCat(", byte offset in slot ", buffer.offset_slot);
+    text += "\n";
+  }
+  for (size_t i = 0; i < signature.scalar_parameters.size(); ++i)
+    text += StrCat("; slot ", signature.first_scalar_slot + static_cast<int64_t>(i),
+                   ": scalar parameter ", signature.scalar_parameters[i], "\n");
+  return text;
+}
+
+Status Dump(const std::string& path, bool signature_only) {
+  NEURON_ASSIGN_OR_RETURN(const std::string container, ReadFile(path));
+  const StatusOr<isa::Program> program = isa::Decode(container);
+  if (!program.ok()) return program.status().WithPrefix(path + ": ");
+  std::printf("; %s: %s\n", path.c_str(), program->name.c_str());
+  if (!program->metadata.empty()) {
+    NEURON_ASSIGN_OR_RETURN(const compiler::Signature signature,
+                            compiler::ReadSignature(container));
+    std::printf("%s", SignatureText(signature).c_str());
+  }
+  if (!signature_only) std::printf("%s", isa::Disassemble(*program).c_str());
+  return OkStatus();
+}
+
+int Main(const std::vector<std::string>& words) {
+  const StatusOr<Arguments> arguments = Arguments::Parse(kOptions, words);
+  if (!arguments.ok()) {
+    std::fprintf(stderr, "neuron-objdump: %s\n", std::string(arguments.status().message()).c_str());
+    return 2;
+  }
+  if (arguments->given("help") || arguments->files().empty()) {
+    std::printf("neuron-objdump FILE.neff...\n\n%s", HelpText(kOptions).c_str());
+    return arguments->given("help") ? 0 : 2;
+  }
+  int result = 0;
+  for (const std::string& path : arguments->files()) {
+    if (const Status status = Dump(path, arguments->given("signature")); !status.ok()) {
+      std::fprintf(stderr, "neuron-objdump: %s\n", status.ToString().c_str());
+      result = 1;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace neuron::commands
+
+int main(int count, char** words) {
+  return neuron::commands::Main(std::vector<std::string>(words + 1, words + count));
+}

@@ -1,0 +1,94 @@
+"""neuron-compile and neuron-objdump as a person at a shell meets them."""
+
+import subprocess
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import neuron_testing
+import pytest
+
+BIN = Path(neuron_testing.__file__).parent / "torch_neuronx" / "bin"
+
+
+def run(command, *words):
+    return subprocess.run(
+        [BIN / command, *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture
+def module(tmp_path):
+    x = jnp.zeros((100, 300))
+    lowered = jax.jit(lambda x, y: jnp.exp(x) * y).lower(x, x)
+    path = tmp_path / "f.hlo.pb"
+    path.write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+    return path
+
+
+def test_a_module_of_jax_compiles_and_disassembles(module, tmp_path):
+    out = tmp_path / "f.neff"
+    words = ("compile", "--framework", "XLA", "--target", "trn2", "--lnc=1", "-O2", module)
+    result = run("neuron-compile", *words, "--output", out)
+    assert (result.returncode, result.stderr) == (0, "")
+    text = run("neuron-objdump", out).stdout
+    assert "input1: 120000 bytes, parameter 1" in text
+    assert "op=exp" in text
+    assert "dma_copy" in text
+    only = run("neuron-objdump", "--signature", out).stdout
+    assert "output0" in only
+    assert "dma_copy" not in only
+
+
+def test_a_scalar_parameter_gets_a_slot(tmp_path):
+    lowered = jax.jit(lambda x, s: x * s).lower(jnp.zeros(64), jnp.float32(0))
+    path, out = tmp_path / "f.pb", tmp_path / "f.neff"
+    path.write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+    words = ("compile", "--target", "trn2", path, "--output", out)
+    assert run("neuron-compile", *words, "--scalar-parameters", "1").returncode == 0
+    assert "slot 2: scalar parameter 1" in run("neuron-objdump", "-s", out).stdout
+    result = run("neuron-compile", *words, "--scalar-parameters", "5")
+    assert result.returncode == 1
+    assert "names parameter 5, the module has 2" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "advice"),
+    [
+        (["compile", "--targt", "trn2", "{m}"], 2, "did you mean --target?"),
+        (["compile", "{m}"], 2, "--target trn2"),
+        (["compile", "--target", "trn9", "{m}"], 2, "'trn9' is no chip"),
+        (["compile", "--target", "trn2", "--lnc", "3", "{m}"], 2, "--lnc should be 1 or 2"),
+        (["compile", "--target", "trn2", "--auto-cast=all", "{m}"], 2, "torch.autocast"),
+        (["compile", "--target", "trn2", "--output"], 2, "'--output' needs a value"),
+        (["compile", "--target", "trn2"], 2, "compile takes one file"),
+        (["build", "--target", "trn2", "{m}"], 2, "should be 'compile'"),
+        (["compile", "--target", "trn2", "/nowhere.pb"], 1, "cannot read /nowhere.pb"),
+        (["compile", "--target", "trn2", __file__], 1, "holds no HloModuleProto"),
+        (["compile", "--target", "trn2", "{m}", "--output", "/no/where"], 1, "cannot write"),
+    ],
+)
+def test_mistakes_are_answered_with_advice(module, tmp_path, words, status, advice):
+    result = run("neuron-compile", *[word.format(m=module) for word in words])
+    assert result.returncode == status, result.stderr
+    assert advice in result.stderr
+
+
+@pytest.mark.parametrize("damage", [b"", b"NEFF", "flip"])
+def test_objdump_refuses_what_is_no_program(module, tmp_path, damage):
+    out = tmp_path / "f.neff"
+    run("neuron-compile", "compile", "--target", "trn2", module, "--output", out)
+    data = bytearray(out.read_bytes())
+    if damage == "flip":
+        data[-1] ^= 1
+        out.write_bytes(data)
+    else:
+        out.write_bytes(damage)
+    result = run("neuron-objdump", out)
+    assert result.returncode == 1
+    assert str(out) in result.stderr
+
+
+def test_help_and_version():
+    assert "--scalar-parameters" in run("neuron-compile", "--help").stdout
+    assert run("neuron-compile", "--version").stdout.startswith("neuron-compile ")
