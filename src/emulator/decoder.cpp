@@ -105,6 +105,21 @@ Status OutOfTensor(const Operation& operation, const TileRef& ref, const BoundTe
                     isa::ToString(*ref.pattern));
 }
 
+// Counts are bounded where they are declared; a bound that the pattern exceeds would reach beyond
+// what was verified.
+Status CheckCounts(const Operation& operation, const TileRef& ref, const int64_t* registers) {
+  const auto check = [&](const isa::Count& count) -> Status {
+    const int64_t value = count.Evaluate(registers);
+    if (value >= 0 && value <= count.max) return OkStatus();
+    return OutOfRange(NameOf(operation), ": a count is ", value, ", its maximum is ", count.max,
+                      "; ", isa::ToString(*ref.pattern));
+  };
+  NEURON_RETURN_IF_ERROR(check(ref.pattern->partitions));
+  for (int d = 0; d < ref.pattern->num_dims; ++d)
+    NEURON_RETURN_IF_ERROR(check(ref.pattern->dims[d].count));
+  return OkStatus();
+}
+
 }  // namespace
 
 Status Execution::Resolve(const Operation& operation, const TileRef& ref, TileShape* storage,
@@ -122,6 +137,7 @@ Status Execution::Resolve(const Operation& operation, const TileRef& ref, TileSh
                            : RowPitch(*core, *ref.pattern),
                        registers);
     tile->shape = storage;
+    NEURON_RETURN_IF_ERROR(CheckCounts(operation, ref, registers));
     if (storage->rows <= 0 || storage->elements == 0) {
       storage->rows = 0;
       low = high = 0;

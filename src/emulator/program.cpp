@@ -51,13 +51,14 @@ Status LoadedProgram::Decode() {
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < program_.instructions.size(); ++i) {
     NEURON_ASSIGN_OR_RETURN(Step step, DecodeStep(program_, core_, i));
-    if (step.kind == Step::Kind::kLoopBegin) open.push_back(i);
-    if (step.kind == Step::Kind::kLoopEnd) {
-      step.match = open.back();
+    if (step.control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
+    if (step.control.kind == StepControl::Kind::kLoopEnd) {
+      StepControl& begin = steps_[open.back()].control;
+      step.control.match = open.back();
+      step.control.reg = begin.reg;
+      step.control.step = begin.step;
+      begin.match = i;
       open.pop_back();
-      steps_[step.match].match = i;
-      step.reg = steps_[step.match].reg;
-      step.step = steps_[step.match].step;
     }
     steps_.push_back(std::move(step));
   }
@@ -95,12 +96,22 @@ Status LoadedProgram::PrepareRegisters(std::span<BoundTensor> bound) {
 
 Status LoadedProgram::Execute(std::span<BoundTensor> bound, Counters* counters) {
   NEURON_RETURN_IF_ERROR(PrepareRegisters(bound));
+  initial_ = registers_;
   last_duration_ps_ = scoreboard_.DurationPs(registers_.data());
   Execution execution{&core_, registers_.data(), bound.data(), counters};
   const Status status = Run(execution);
   ++counters->executions;
   core_.device_time_ps.fetch_add(last_duration_ps_, std::memory_order_relaxed);
   return status;
+}
+
+int64_t LoadedProgram::last_duration_ps() {
+  if (last_duration_ps_ >= 0) return last_duration_ps_;
+  return scoreboard_.is_static() ? scoreboard_.DurationPs(registers_.data()) : 0;
+}
+
+std::string LoadedProgram::TraceJson(size_t max_events) {
+  return scoreboard_.TraceJson(initial_.empty() ? registers_.data() : initial_.data(), max_events);
 }
 
 namespace {
@@ -127,26 +138,27 @@ Status LoadedProgram::Run(Execution& execution) {
   for (size_t pc = 0; pc < count; ++pc) {
     const Step& step = steps_[pc];
     ++execution.counters->instructions[static_cast<int>(step.operation.opcode)];
-    switch (step.kind) {
-      case Step::Kind::kOperation:
+    switch (step.control.kind) {
+      case StepControl::Kind::kOperation:
         NEURON_RETURN_IF_ERROR(step.operation.execute(step.operation, execution));
         if (step.dma) CountDma(step, execution);
         if (static_cast<int>(step.operation.opcode) == perturbed_) [[unlikely]]
           NEURON_RETURN_IF_ERROR(PerturbResults(step.operation, execution));
         break;
-      case Step::Kind::kLoopBegin: {
+      case StepControl::Kind::kLoopBegin: {
         bool runs = false;
         NEURON_RETURN_IF_ERROR(EnterLoop(step, &runs));
-        if (!runs) pc = step.match;
+        if (!runs) pc = step.control.match;
         break;
       }
-      case Step::Kind::kLoopEnd:
-        if ((registers_[step.reg] += step.step) < loop_end_[step.reg]) pc = step.match;
+      case StepControl::Kind::kLoopEnd:
+        if ((registers_[step.control.reg] += step.control.step) < loop_end_[step.control.reg])
+          pc = step.control.match;
         break;
-      case Step::Kind::kRegisterAlu:
+      case StepControl::Kind::kRegisterAlu:
         NEURON_RETURN_IF_ERROR(RunRegisterAlu(step));
         break;
-      case Step::Kind::kRegisterLoad:
+      case StepControl::Kind::kRegisterLoad:
         NEURON_RETURN_IF_ERROR(RunRegisterLoad(step, execution));
         break;
     }
@@ -155,51 +167,30 @@ Status LoadedProgram::Run(Execution& execution) {
 }
 
 Status LoadedProgram::SetRegister(const Step& step, int64_t value) {
-  const isa::RegisterDecl& decl = program_.registers[step.reg];
+  const isa::RegisterDecl& decl = program_.registers[step.control.reg];
   if (value < decl.min || value > decl.max)
-    return OutOfRange(NameOf(step.operation), ": register r", step.reg, " would be ", value,
+    return OutOfRange(NameOf(step.operation), ": register r", step.control.reg, " would be ", value,
                       ", declared is [", decl.min, ", ", decl.max, "]");
-  registers_[step.reg] = value;
+  registers_[step.control.reg] = value;
   return OkStatus();
 }
 
 Status LoadedProgram::EnterLoop(const Step& step, bool* runs) {
-  const int64_t begin = step.a.Evaluate(registers_.data());
-  const int64_t end = step.b.Evaluate(registers_.data());
+  const int64_t begin = step.control.a.Evaluate(registers_.data());
+  const int64_t end = step.control.b.Evaluate(registers_.data());
   *runs = begin < end;
   if (!*runs) return OkStatus();
-  const int64_t last = begin + (end - 1 - begin) / step.step * step.step;
+  const int64_t last = begin + (end - 1 - begin) / step.control.step * step.control.step;
   NEURON_RETURN_IF_ERROR(SetRegister(step, last));
   NEURON_RETURN_IF_ERROR(SetRegister(step, begin));
-  loop_end_[step.reg] = end;
+  loop_end_[step.control.reg] = end;
   return OkStatus();
 }
 
 Status LoadedProgram::RunRegisterAlu(const Step& step) {
-  const int64_t a = step.a.Evaluate(registers_.data());
-  const int64_t b = step.b.Evaluate(registers_.data());
-  const auto wrap = [](uint64_t x) { return static_cast<int64_t>(x); };
-  switch (step.alu) {
-    case Step::Alu::kAdd:
-      return SetRegister(step, wrap(uint64_t(a) + uint64_t(b)));
-    case Step::Alu::kSub:
-      return SetRegister(step, wrap(uint64_t(a) - uint64_t(b)));
-    case Step::Alu::kMul:
-      return SetRegister(step, wrap(uint64_t(a) * uint64_t(b)));
-    case Step::Alu::kMin:
-      return SetRegister(step, std::min(a, b));
-    case Step::Alu::kMax:
-      return SetRegister(step, std::max(a, b));
-    case Step::Alu::kMove:
-      return SetRegister(step, a);
-    case Step::Alu::kFloordiv:
-    case Step::Alu::kMod:
-      break;
-  }
-  if (b == 0) return InvalidArgument(NameOf(step.operation), ": division by zero");
-  if (b == -1) return SetRegister(step, step.alu == Step::Alu::kMod ? 0 : wrap(0 - uint64_t(a)));
-  const int64_t quotient = a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-  return SetRegister(step, step.alu == Step::Alu::kFloordiv ? quotient : a - quotient * b);
+  const StatusOr<int64_t> value = step.control.Compute(registers_.data());
+  if (!value.ok()) return value.status().WithPrefix(StrCat(NameOf(step.operation), ": "));
+  return SetRegister(step, *value);
 }
 
 Status LoadedProgram::RunRegisterLoad(const Step& step, const Execution& execution) {

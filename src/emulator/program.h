@@ -11,20 +11,13 @@
 #include "base/status.h"
 #include "emulator/operation.h"
 #include "emulator/scoreboard.h"
+#include "emulator/step.h"
 
 namespace neuron::emulator {
 
 // What an instruction is to the executor.
 struct Step {
-  enum class Kind : uint8_t { kOperation, kLoopBegin, kLoopEnd, kRegisterAlu, kRegisterLoad };
-  enum class Alu : uint8_t { kAdd, kSub, kMul, kMin, kMax, kFloordiv, kMod, kMove };
-
-  Kind kind = Kind::kOperation;
-  Alu alu = Alu::kMove;
-  isa::Register reg = isa::kNoRegister;
-  isa::Affine a, b;                       // operands; loop bounds
-  int64_t step = 1;                       // of a loop
-  uint32_t match = 0;                     // index of the matching loop_begin or loop_end
+  StepControl control;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes of a DMA, at maximal counts
   bool dma = false, dynamic = false;
   Operation operation;
@@ -43,7 +36,11 @@ class LoadedProgram {
   // caller's, the others are filled in here. Adds to the core's virtual clock.
   Status Execute(std::span<BoundTensor> bound, Counters* counters);
 
-  int64_t last_duration_ps() const { return last_duration_ps_; }
+  // Modelled duration of the last execution; before the first, of one that does not depend on
+  // run-time extents, else 0.
+  int64_t last_duration_ps();
+  // Events of the last execution (scoreboard.h).
+  std::string TraceJson(size_t max_events);
 
  private:
   LoadedProgram(isa::Program program, Core& core)
@@ -61,13 +58,14 @@ class LoadedProgram {
   Core& core_;
   std::vector<Step> steps_;
   std::vector<int64_t> registers_;
+  std::vector<int64_t> initial_;   // registers at the start of the last execution
   std::vector<int64_t> loop_end_;  // by register: the bound its loop was entered with
   std::vector<BoundTensor> own_;   // by tensor: constants and scratch
   std::vector<Hbm::Block> blocks_;
   int scalars_ = -1;    // index of the scalar block among the tensors
   int perturbed_ = -1;  // opcode whose results are made wrong
   Scoreboard scoreboard_;
-  int64_t last_duration_ps_ = 0;
+  int64_t last_duration_ps_ = -1;
 };
 
 }  // namespace neuron::emulator

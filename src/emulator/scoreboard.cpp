@@ -1,14 +1,222 @@
 #include "emulator/scoreboard.h"
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "emulator/step.h"
+#include "emulator/timeline.h"
 #include "isa/timing.h"
 
 namespace neuron::emulator {
+namespace {
 
-int64_t Scoreboard::DurationPs(const int64_t*) {
-  double ns = 0;
-  for (const isa::Instruction& instruction : program_.instructions)
-    ns += isa::StaticBusyNs(instruction, program_.target);
-  return static_cast<int64_t>(ns * 1000);
+constexpr size_t kRemembered = 1024;  // durations kept per program
+
+using RegisterSet = std::set<isa::Register>;
+
+void AddTerms(const isa::Affine& affine, RegisterSet* to) {
+  for (int i = 0; i < affine.num_terms; ++i) to->insert(affine.terms[i].reg);
+}
+
+// Registers that a count, a loop bound or an operand of register_alu reads.
+void AddControl(const isa::Operand& operand, bool control_flow, RegisterSet* to) {
+  if (const auto* tile = std::get_if<isa::AccessPattern>(&operand)) {
+    if (!tile->partitions.is_constant()) to->insert(tile->partitions.reg);
+    for (int d = 0; d < tile->num_dims; ++d)
+      if (!tile->dims[d].count.is_constant()) to->insert(tile->dims[d].count.reg);
+  }
+  if (!control_flow) return;
+  if (const auto* affine = std::get_if<isa::Affine>(&operand)) AddTerms(*affine, to);
+  if (const auto* reg = std::get_if<isa::RegisterOperand>(&operand)) to->insert(reg->reg);
+}
+
+bool IsControlFlow(isa::Opcode opcode) {
+  return opcode == isa::Opcode::loop_begin || opcode == isa::Opcode::register_alu;
+}
+
+}  // namespace
+
+struct Scoreboard::Node {
+  StepControl control;
+  bool dynamic = false;  // counts come from registers
+  double busy_ns = 0;    // of a static instruction
+  std::vector<Timeline::Access> accesses;
+  int64_t hbm_bytes = 0;
+};
+
+Scoreboard::Scoreboard(const isa::Program& program) : program_(program) {
+  RegisterSet used;
+  for (const isa::Instruction& instruction : program.instructions)
+    for (const isa::Operand& operand : instruction.operands)
+      AddControl(operand, IsControlFlow(instruction.opcode), &used);
+  for (const isa::Register reg : used)
+    if (reg < program.registers.size() && program.registers[reg].scalar_slot >= 0)
+      control_.push_back(reg);
+}
+
+Scoreboard::~Scoreboard() = default;
+
+void Scoreboard::Prepare() {
+  if (!nodes_.empty() || program_.instructions.empty()) return;
+  nodes_.resize(program_.instructions.size());
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    const isa::Instruction& instruction = program_.instructions[i];
+    Node& node = nodes_[i];
+    auto control = DecodeControl(instruction, i);
+    if (control.ok()) node.control = *control;
+    if (node.control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
+    if (node.control.kind == StepControl::Kind::kLoopEnd) {
+      node.control.match = open.back();
+      open.pop_back();
+      nodes_[node.control.match].control.match = i;
+    }
+    const isa::InstructionDef& def = isa::DefOf(instruction.opcode);
+    for (size_t o = 0; o < instruction.operands.size(); ++o) {
+      const auto* tile = std::get_if<isa::AccessPattern>(&instruction.operands[o]);
+      if (tile == nullptr) continue;
+      const isa::Role role = def.operands[std::min(o, def.operands.size() - 1)].role;
+      node.accesses.push_back({tile, role != isa::Role::kOut, role != isa::Role::kIn});
+      node.dynamic = node.dynamic || !tile->partitions.is_constant();
+      for (int d = 0; d < tile->num_dims; ++d)
+        node.dynamic = node.dynamic || !tile->dims[d].count.is_constant();
+      if (tile->memory == isa::Memory::kHbm)
+        node.hbm_bytes =
+            std::max(node.hbm_bytes, tile->partitions.max * tile->MaxElementsPerPartition() *
+                                         ByteSize(tile->dtype));
+    }
+    node.busy_ns = isa::StaticBusyNs(instruction, program_.target);
+  }
+}
+
+// Walks the program with its registers and feeds a Timeline.
+class Scoreboard::Machine {
+ public:
+  Machine(const Scoreboard& board, const int64_t* registers)
+      : board_(board),
+        registers_(registers, registers + board.program_.registers.size()),
+        timeline_(board.program_) {}
+
+  Timeline& timeline() { return timeline_; }
+  void RecordEvents(size_t max_events) { timeline_.Record(max_events); }
+  double Run() {
+    Range(0, static_cast<uint32_t>(board_.nodes_.size()));
+    return timeline_.end_ns();
+  }
+
+ private:
+  void Range(uint32_t first, uint32_t last) {
+    for (uint32_t i = first; i < last; ++i) {
+      const Node& node = board_.nodes_[i];
+      switch (node.control.kind) {
+        case StepControl::Kind::kLoopBegin:
+          Loop(i, node);
+          i = node.control.match;
+          break;
+        case StepControl::Kind::kLoopEnd:
+          break;
+        case StepControl::Kind::kRegisterAlu: {
+          const auto value = node.control.Compute(registers_.data());
+          if (value.ok()) registers_[node.control.reg] = *value;
+          break;
+        }
+        case StepControl::Kind::kRegisterLoad: {
+          // What the load would give is not known here: the largest value allowed, if there is one.
+          const int64_t most = board_.program_.registers[node.control.reg].max;
+          registers_[node.control.reg] = most == INT64_MAX ? 0 : most;
+          [[fallthrough]];
+        }
+        case StepControl::Kind::kOperation:
+          Instruction(i, node);
+          break;
+      }
+    }
+  }
+
+  void Loop(uint32_t at, const Node& node) {
+    const int64_t begin = node.control.a.Evaluate(registers_.data());
+    const int64_t end = node.control.b.Evaluate(registers_.data());
+    const int64_t step = std::max<int64_t>(1, node.control.step);
+    // Two iterations at a time, since buffers alternate.
+    double pair_ns[3] = {-1, -2, -3};
+    double mark = timeline_.end_ns();
+    int64_t done = 0;
+    for (int64_t i = begin; i < end; i += step) {
+      registers_[node.control.reg] = i;
+      Range(at + 1, node.control.match);
+      if (++done % 2 != 0 || timeline_.recording()) continue;
+      pair_ns[2] = pair_ns[1];
+      pair_ns[1] = pair_ns[0];
+      pair_ns[0] = timeline_.end_ns() - mark;
+      mark = timeline_.end_ns();
+      const double tolerance = 1e-3 * pair_ns[0];
+      if (std::fabs(pair_ns[0] - pair_ns[1]) > tolerance ||
+          std::fabs(pair_ns[0] - pair_ns[2]) > tolerance)
+        continue;
+      // Steady. The last iteration is walked again, since it may be shorter.
+      const int64_t left = (end - 1 - i) / step;
+      const int64_t pairs = (left - 1) / 2;
+      if (pairs <= 0) continue;
+      timeline_.Shift(static_cast<double>(pairs) * pair_ns[0]);
+      mark = timeline_.end_ns();
+      i += 2 * pairs * step;
+      pair_ns[0] = -1;
+    }
+  }
+
+  void Instruction(uint32_t at, const Node& node) {
+    const isa::Instruction& instruction = board_.program_.instructions[at];
+    double busy = node.busy_ns;
+    int64_t bytes = node.hbm_bytes;
+    if (node.dynamic) {
+      elements_.clear();
+      partitions_.clear();
+      bytes = 0;
+      for (const isa::Operand& operand : instruction.operands) {
+        const auto* tile = std::get_if<isa::AccessPattern>(&operand);
+        int64_t count = tile != nullptr ? 1 : 0;
+        for (int d = 0; tile != nullptr && d < tile->num_dims; ++d)
+          count *= tile->dims[d].count.Evaluate(registers_.data());
+        const int64_t rows = tile != nullptr ? tile->partitions.Evaluate(registers_.data()) : 0;
+        elements_.push_back(count);
+        partitions_.push_back(rows);
+        if (tile == nullptr) continue;
+        if (count <= 0 || rows <= 0) return;
+        if (tile->memory == isa::Memory::kHbm)
+          bytes = std::max(bytes, rows * count * ByteSize(tile->dtype));
+      }
+      busy = isa::BusyNs({instruction, board_.program_.target, elements_, partitions_});
+    }
+    timeline_.Issue(at, instruction.engine, busy, bytes, node.accesses, registers_.data());
+  }
+
+  const Scoreboard& board_;
+  std::vector<int64_t> registers_;
+  std::vector<int64_t> elements_, partitions_;
+  Timeline timeline_;
+};
+
+int64_t Scoreboard::DurationPs(const int64_t* registers) {
+  if (control_.empty() && static_ps_ >= 0) return static_ps_;
+  std::vector<int64_t> key;
+  for (const isa::Register reg : control_) key.push_back(registers[reg]);
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  Prepare();
+  const auto ps = static_cast<int64_t>(Machine(*this, registers).Run() * 1000);
+  if (known_.size() >= kRemembered) known_.clear();
+  known_[key] = ps;
+  if (control_.empty()) static_ps_ = ps;
+  return ps;
+}
+
+std::string Scoreboard::TraceJson(const int64_t* registers, size_t max_events) {
+  Prepare();
+  Machine machine(*this, registers);
+  machine.RecordEvents(max_events);
+  machine.Run();
+  return machine.timeline().EventsJson();
 }
 
 }  // namespace neuron::emulator

@@ -48,6 +48,7 @@
   X(nrt_emulator_capabilities)     \
   X(nrt_emulator_device_time_ps)   \
   X(nrt_emulator_last_duration_ps) \
+  X(nrt_emulator_trace)            \
   X(nrt_emulator_last_error)       \
   X(nrt_emulator_counters)         \
   X(nrt_emulator_reset_counters)

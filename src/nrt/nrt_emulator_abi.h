@@ -25,6 +25,11 @@ uint64_t nrt_emulator_device_time_ps(int32_t vnc);
 // where that does not depend on run-time extents, else 0.
 uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model);
 
+// The instructions of the model's last execution on the modelled time line, as a JSON list of
+// {instruction, mnemonic, engine, queue, start_ps, end_ps, source}; the first 100,000 at most.
+// Valid until the thread's next call.
+const char* nrt_emulator_trace(nrt_model_t* model);
+
 // Why the calling thread's last failed call failed, as a sentence; "" if none did.
 const char* nrt_emulator_last_error(void);
 

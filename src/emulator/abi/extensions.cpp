@@ -40,6 +40,15 @@ uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model) {
   return static_cast<uint64_t>(model->program->last_duration_ps());
 }
 
+const char* nrt_emulator_trace(nrt_model_t* model) {
+  thread_local std::string json;
+  if (model == nullptr || model->magic != abi::kModelMagic) return "[]";
+  const std::lock_guard lock(model->core->mutex);
+  constexpr size_t kMaxEvents = 100000;
+  json = model->program->TraceJson(kMaxEvents);
+  return json.c_str();
+}
+
 const char* nrt_emulator_last_error(void) { return abi::LastError(); }
 
 const char* nrt_emulator_counters(int32_t vnc) {

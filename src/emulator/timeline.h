@@ -1,0 +1,68 @@
+// The machine's time line while a program is walked: when each engine, DMA queue and piece of
+// memory is free again. In nanoseconds from the program's start.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/program.h"
+
+namespace neuron::emulator {
+
+class Timeline {
+ public:
+  struct Access {
+    const isa::AccessPattern* pattern = nullptr;
+    bool reads = false, writes = false;
+  };
+
+  explicit Timeline(const isa::Program& program);
+
+  // An instruction that keeps `engine` busy for busy_ns; a DMA moves hbm_bytes.
+  void Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
+             const std::vector<Access>& accesses, const int64_t* registers);
+  double end_ns() const { return end_; }
+  // Moves everything to `by` later: iterations that were not walked.
+  void Shift(double by);
+
+  void Record(size_t max_events) { max_events_ = max_events; }
+  bool recording() const { return max_events_ > 0; }
+  std::string EventsJson() const;
+
+ private:
+  // When a piece of memory was last written (with its writer's engine) and last read.
+  struct Cell {
+    double written = 0, read = 0;
+    int8_t writer = -1;
+  };
+  struct Cells {
+    int64_t granule = 1;
+    int64_t per_row = 0;  // cells of one quadrant (on chip) or of the tensor
+    std::vector<Cell> cells;
+  };
+  struct Event {
+    uint32_t instruction;
+    isa::Engine engine;
+    int queue;
+    double start, end;
+  };
+
+  // Calls visit(cell) for the cells that a pattern touches.
+  template <typename Visit>
+  void ForEachCell(const isa::AccessPattern& pattern, const int64_t* registers, Visit visit);
+
+  const isa::Program& program_;
+  const isa::TargetRow& target_;
+  double arrival_[isa::kNumEngines] = {};
+  double engine_free_[isa::kNumEngines] = {};
+  std::vector<double> queue_free_;
+  double bandwidth_free_ = 0;
+  double end_ = 0;
+  Cells sbuf_, psum_;
+  std::vector<Cells> hbm_;  // by tensor; empty for tensors that nothing writes
+  size_t max_events_ = 0;
+  std::vector<Event> events_;
+};
+
+}  // namespace neuron::emulator
