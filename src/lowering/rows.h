@@ -19,7 +19,14 @@ namespace neuron::lowering {
   V(Softmax)                        \
   V(Normalization)                  \
   V(Matmul)                         \
-  V(Convolution)
+  V(Convolution)                    \
+  V(Pooling)                        \
+  V(Loss)                           \
+  V(NllLoss)                        \
+  V(Embedding)                      \
+  V(Indexing)                       \
+  V(Scatter)                        \
+  V(Join)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

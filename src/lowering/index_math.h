@@ -1,0 +1,22 @@
+// Integer indices: 32 bits on the device, wrapped, checked.
+#pragma once
+
+#include "lowering/args.h"
+#include "lowering/dims.h"
+#include "lowering/expr.h"
+
+namespace neuron::lowering {
+
+// An index tensor as s32 in [0, extent). Negative entries count from the end if `wraps`. What is
+// out of range is reported as an error of argument `operand` and then clamped to a legal place.
+Expr CheckedIndex(Args& args, Expr index, int64_t extent, int32_t operand, bool wraps);
+
+// The slices of x along `dim` that `index` names: x's dims with `dim` replaced by index's dims.
+Expr TakeAlong(Expr x, int64_t dim, Expr index);
+
+// x with `updates` combined in at `index` along `dim`; updates has the dims TakeAlong returns.
+// Equal indices combine in index order.
+enum class ScatterMode : uint8_t { kReplace, kAdd, kMultiply, kMaximum, kMinimum };
+Expr ScatterAlong(Expr x, int64_t dim, Expr index, Expr updates, ScatterMode mode);
+
+}  // namespace neuron::lowering
