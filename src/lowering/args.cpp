@@ -264,6 +264,7 @@ Value Args::ScalarValue(const ScalarArg& scalar, int64_t argument, int64_t eleme
 }
 
 Value Args::scalar(size_t i, DType dtype) {
+  if (i < values_.size() && std::holds_alternative<TensorArg>(values_[i])) return operand(i, dtype);
   return ScalarValue(scalar_arg(i), static_cast<int64_t>(i), -1, dtype);
 }
 

@@ -1,5 +1,7 @@
 #include "lowering/index_math.h"
 
+#include <cstring>
+
 namespace neuron::lowering {
 
 using hlo::Builder;
@@ -60,6 +62,74 @@ Expr ScatterAlong(Expr x, int64_t dim, Expr index, Expr updates, ScatterMode mod
                             [](Builder&, std::span<const Value> p) { return p[1]; });
   };
   return {b, b.Scatter(x, index, updates, dims, combiner())};
+}
+
+// The smallest index whose value is extreme: two plain reductions of a row that stays in SBUF.
+Located Locate(Expr x, int64_t dim, bool max) {
+  if (x.dtype() == DType::kPred) x = x.As(DType::kS32);
+  const Dims dims = {dim};
+  const Expr value = max ? KeepMax(x, dims) : KeepMin(x, dims);
+  const Expr position = IotaS32(x.builder(), x.dims(), dim);
+  Expr hit = x == value;
+  if (IsFloating(x.dtype())) hit = hit || IsNan(x);
+  const Expr beyond = position.LikeInt(x.dims()[static_cast<size_t>(dim)]);
+  return {value, KeepMin(Select(hit, position, beyond), dims)};
+}
+
+namespace {
+
+// Integers that order as PyTorch orders x: NaN above all, -0 equal to 0. So the comparator is one
+// integer comparison whatever the dtype.
+Expr SortKey(Expr x) {
+  Builder& b = x.builder();
+  if (!IsFloating(x.dtype())) {
+    return IsWide(x.dtype()) ? x : x.As(DType::kS32);
+  }
+  const bool wide = x.dtype() == DType::kF64;
+  const DType bits = wide ? DType::kS64 : DType::kS32;
+  const Expr f = wide ? x : x.As(DType::kF32);
+  const Expr clean = Select(f == 0.0, 0.0, f);
+  const Expr i = {b, b.BitcastConvert(clean, bits)};
+  const Expr top = i.LikeInt(wide ? INT64_MAX : INT32_MAX);
+  return Select(IsNan(f), top, Select(i < 0.0, i ^ top, i));
+}
+
+}  // namespace
+
+Sorted SortAlong(Expr x, int64_t dim, bool descending) {
+  Builder& b = x.builder();
+  const Expr key = SortKey(x);
+  const Value operands[] = {key, IotaS32(b, x.dims(), dim), x};
+  const auto scalar = [](DType dtype) { return Shape::Array(dtype, {}); };
+  const DType place = DType::kS32;
+  hlo::Computation* before = b.SubComputation(
+      descending ? "after" : "before",
+      {scalar(key.dtype()), scalar(key.dtype()), scalar(place), scalar(place), scalar(x.dtype()),
+       scalar(x.dtype())},
+      [&](Builder& inner, std::span<const Value> p) {
+        return inner.Compare(descending ? hlo::Comparison::kGt : hlo::Comparison::kLt, p[0], p[1]);
+      });
+  const std::vector<Value> sorted = b.Sort(operands, dim, true, before);
+  return {{b, sorted[2]}, {b, sorted[1]}};
+}
+
+namespace {
+
+template <typename T>
+Expr ConstantVector(Builder& b, DType dtype, const std::vector<T>& values) {
+  std::string bytes(values.size() * sizeof(T), '\0');
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  const Shape shape = Shape::Array(dtype, {static_cast<int64_t>(values.size())});
+  return {b, b.Constant(hlo::Literal(shape, std::move(bytes)))};
+}
+
+}  // namespace
+
+Expr ConstantS32(Builder& b, const std::vector<int64_t>& values) {
+  return ConstantVector(b, DType::kS32, std::vector<int32_t>(values.begin(), values.end()));
+}
+Expr ConstantF32(Builder& b, const std::vector<float>& values) {
+  return ConstantVector(b, DType::kF32, values);
 }
 
 }  // namespace neuron::lowering

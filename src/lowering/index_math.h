@@ -19,4 +19,20 @@ Expr TakeAlong(Expr x, int64_t dim, Expr index);
 enum class ScatterMode : uint8_t { kReplace, kAdd, kMultiply, kMaximum, kMinimum };
 Expr ScatterAlong(Expr x, int64_t dim, Expr index, Expr updates, ScatterMode mode);
 
+// The extremum along `dim` (NaN is one) and the position of the first, s32; extent 1 in `dim`.
+struct Located {
+  Expr value, index;
+};
+Located Locate(Expr x, int64_t dim, bool max);
+
+// x sorted along `dim`, stable, NaN last in ascending order; with the places of the elements, s32.
+struct Sorted {
+  Expr values, places;
+};
+Sorted SortAlong(Expr x, int64_t dim, bool descending);
+
+// Constant vectors.
+Expr ConstantS32(hlo::Builder& b, const std::vector<int64_t>& values);
+Expr ConstantF32(hlo::Builder& b, const std::vector<float>& values);
+
 }  // namespace neuron::lowering

@@ -2,6 +2,7 @@
 #include "lowering/cast.h"
 #include "lowering/dims.h"
 #include "lowering/elementwise.h"
+#include "lowering/index_math.h"
 #include "lowering/rows.h"
 
 namespace neuron::lowering {
@@ -108,22 +109,6 @@ Values LowerAminmax(Builder&, Args& args) {
   const Expr x = Tensor(args, 0);
   const Reduction r = Given(args, x);
   return {Extremum(x, r, false), Extremum(x, r, true)};
-}
-
-// Position of the first maximum (NaN counts as one): the smallest index whose value is extreme.
-// Two plain reductions of a row that stays in SBUF.
-struct Located {
-  Expr value, index;  // kept dims; index s32
-};
-Located Locate(Expr x, int64_t dim, bool max) {
-  if (x.dtype() == DType::kPred) x = x.As(DType::kS32);
-  const Dims dims = {dim};
-  const Expr value = max ? KeepMax(x, dims) : KeepMin(x, dims);
-  const Expr position = IotaS32(x.builder(), x.dims(), dim);
-  Expr hit = x == value;
-  if (IsFloating(x.dtype())) hit = hit || IsNan(x);
-  const Expr beyond = position.LikeInt(x.dims()[static_cast<size_t>(dim)]);
-  return {value, KeepMin(Select(hit, position, beyond), dims)};
 }
 
 // Index 0, for scalars.

@@ -21,12 +21,18 @@ namespace neuron::lowering {
   V(Matmul)                         \
   V(Convolution)                    \
   V(Pooling)                        \
+  V(Upsample)                       \
+  V(Attention)                      \
   V(Loss)                           \
   V(NllLoss)                        \
   V(Embedding)                      \
   V(Indexing)                       \
   V(Scatter)                        \
-  V(Join)
+  V(Join)                           \
+  V(Sort)                           \
+  V(Random)                         \
+  V(Foreach)                        \
+  V(Optimizer)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)
