@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/sbuf_allocator.h"
 
@@ -24,7 +25,7 @@ std::vector<const Instruction*> Results(const hlo::Module& module) {
   return {root->operands().begin(), root->operands().end()};
 }
 
-// True if `strides` over the reader's own shape walk the parameter exactly as its dense value.
+// True if the view is all of its base, in order.
 bool ReadsInPlace(const View& view) {
   return view.offset == 0 && view.IsDense() && view.dtype == view.base->shape().dtype &&
          Product(view.sizes) == view.base->shape().num_elements();
@@ -32,9 +33,14 @@ bool ReadsInPlace(const View& view) {
 
 class Assigner {
  public:
-  Assigner(const hlo::Module& module, EmitContext& ctx, Signature& signature,
+  Assigner(const CanonicalModule& canonical, EmitContext& ctx, Signature& signature,
            std::vector<LateCopy>& late)
-      : module_(module), ctx_(ctx), plan_(ctx.plan), signature_(signature), late_(late) {}
+      : module_(canonical.module),
+        stores_(canonical.stores),
+        ctx_(ctx),
+        plan_(ctx.plan),
+        signature_(signature),
+        late_(late) {}
 
   Status Run() {
     NEURON_RETURN_IF_ERROR(Declare());
@@ -100,6 +106,7 @@ class Assigner {
                                  0});
     }
     signature_.first_scalar_slot = slot;
+    // The block is always there: buffers' offsets are preloaded from it too.
     const uint16_t scalars =
         ctx_.b.AddTensor({.name = "scalars", .kind = isa::TensorKind::kScalars});
     for (const Instruction* p : parameters) {
@@ -130,22 +137,38 @@ class Assigner {
         }
   }
 
-  // True if writing result `value` in kernel k may destroy bytes of `parameter` still to be read.
-  bool Destroys(const Instruction* parameter, const Instruction* value) const {
+  // Where `view` walks a kernel's domain; empty if it does not cover it.
+  static Dims Walk(const View& view, const Kernel& kernel) {
+    if (Product(view.sizes) != Product(kernel.domain)) return {};
+    return ReshapeStrides(view.sizes, view.strides, kernel.domain).value_or(Dims());
+  }
+
+  // True if writing result `value` to `place`, a view of `parameter`, in its kernel may destroy
+  // bytes that are still to be read.
+  bool Destroys(const Instruction* parameter, const Instruction* value, const View& place) const {
     const int k = plan_.KernelOf(value);
     if (last_read_[static_cast<size_t>(parameter->id())] > k) return true;
     const Kernel& kernel = plan_.kernels[static_cast<size_t>(k)];
+    const Dims writes = Walk(place, kernel);
     for (const Instruction* member : kernel.members)
-      for (const Instruction* operand : member->operands()) {
+      for (size_t i = 0; i < member->operands().size(); ++i) {
+        const Instruction* operand = member->operand(static_cast<int64_t>(i));
         if (!operand->shape().is_array()) continue;
         const View& view = plan_.ViewOf(operand);
         if (view.base != parameter) continue;
-        if (kernel.kind == KernelKind::kHero && member == kernel.hero) return true;
-        // The tile that is read is the tile that is written, unless the value is a row's.
-        if (!ReadsInPlace(view) || parameter->shape().num_elements() != Product(kernel.domain) ||
-            value->shape().num_elements() != Product(kernel.domain) ||
-            ByteSize(value->shape().dtype) != ByteSize(parameter->shape().dtype))
+        if (kernel.kind == KernelKind::kHero && member == kernel.hero) {
+          if (member->opcode() == Opcode::kDynamicUpdateSlice && i == 0 && ReadsInPlace(view) &&
+              value == member)
+            continue;
           return true;
+        }
+        // The tile that is read must be the tile that is written.
+        const Dims reads = Walk(view, kernel);
+        if (reads.empty() || writes.empty() || view.offset != place.offset ||
+            view.dtype != value->shape().dtype)
+          return true;
+        for (size_t d = 0; d < reads.size(); ++d)
+          if (kernel.domain[d] != 1 && reads[d] != writes[d]) return true;
       }
     return false;
   }
@@ -153,11 +176,21 @@ class Assigner {
   void PlaceResults() {
     for (size_t j = 0; j < results_.size(); ++j) {
       const Instruction* value = results_[j];
+      const auto store = stores_.find(value);
+      View place = store != stores_.end() ? store->second : View::Of(value);
       const auto aliased = parameter_of_.find(static_cast<int64_t>(j));
-      if (aliased != parameter_of_.end() && Destroys(aliased->second, value)) {
-        late_of_[value] = output_buffers_[j];
+      if (aliased == parameter_of_.end()) {
+        ctx_.SetBuffer(value, output_buffers_[j]);
+        if (store != stores_.end()) ctx_.SetStore(value, place);
         continue;
       }
+      place.base = aliased->second;
+      if (Destroys(aliased->second, value, place)) {
+        late_.push_back({value, place});
+        late_values_.insert(value);
+        continue;
+      }
+      if (store != stores_.end()) ctx_.SetStore(value, place);  // it has no buffer of its own
       ctx_.SetBuffer(value, output_buffers_[j]);
     }
   }
@@ -173,16 +206,18 @@ class Assigner {
         if (ctx_.HasBuffer(value)) continue;
         if (scratch == Buffer::kNone)
           scratch = ctx_.b.AddTensor({.name = "scratch", .kind = isa::TensorKind::kScratch});
-        const int64_t bytes = value->shape().num_bytes();
-        const int64_t address = arena.Allocate(bytes).value();
-        ctx_.SetBuffer(value, {scratch, address});
-        const auto late = late_of_.find(value);
-        if (late != late_of_.end()) {
-          late_.push_back({{scratch, address}, late->second, bytes});
+        const int last =
+            late_values_.contains(value)
+                ? static_cast<int>(plan_.kernels.size())
+                : std::max(static_cast<int>(k), last_read_[static_cast<size_t>(value->id())]);
+        if (const int64_t reused = UpdatedInPlace(plan_.kernels[k], value, scratch); reused >= 0) {
+          std::erase(expiring[static_cast<int>(k)], reused);
+          ctx_.SetBuffer(value, {scratch, reused});
+          expiring[last].push_back(reused);
           continue;
         }
-        const int last =
-            std::max(static_cast<int>(k), last_read_[static_cast<size_t>(value->id())]);
+        const int64_t address = arena.Allocate(value->shape().num_bytes()).value();
+        ctx_.SetBuffer(value, {scratch, address});
         expiring[last].push_back(address);
       }
       const auto done = expiring.find(static_cast<int>(k));
@@ -192,7 +227,19 @@ class Assigner {
     if (scratch != Buffer::kNone) ctx_.b.program().tensors[scratch].bytes = arena.high_water();
   }
 
+  // The scratch address of an update's operand if nothing else reads it any more; -1: none.
+  int64_t UpdatedInPlace(const Kernel& kernel, const Instruction* value, uint16_t scratch) const {
+    if (kernel.hero != value || value->opcode() != Opcode::kDynamicUpdateSlice) return -1;
+    const View& view = plan_.ViewOf(value->operand(0));
+    if (!ReadsInPlace(view) || plan_.KernelOf(view.base) < 0) return -1;
+    if (plan_.ViewOf(value->operand(1)).base == view.base) return -1;
+    if (last_read_[static_cast<size_t>(view.base->id())] != plan_.KernelOf(value)) return -1;
+    const Buffer buffer = ctx_.BufferOf(view.base);
+    return buffer.tensor == scratch && !late_values_.contains(view.base) ? buffer.byte_offset : -1;
+  }
+
   const hlo::Module& module_;
+  const std::unordered_map<const Instruction*, View>& stores_;
   EmitContext& ctx_;
   const Plan& plan_;
   Signature& signature_;
@@ -200,15 +247,15 @@ class Assigner {
   std::vector<const Instruction*> results_;
   std::vector<Buffer> output_buffers_;
   std::map<int64_t, const Instruction*> parameter_of_;  // output -> aliased parameter
-  std::map<const Instruction*, Buffer> late_of_;
+  std::set<const Instruction*> late_values_;
   std::vector<int> last_read_;  // by instruction id: last kernel
 };
 
 }  // namespace
 
-Status AssignBuffers(const hlo::Module& module, EmitContext& ctx, Signature& signature,
+Status AssignBuffers(const CanonicalModule& canonical, EmitContext& ctx, Signature& signature,
                      std::vector<LateCopy>& late_copies) {
-  return Assigner(module, ctx, signature, late_copies).Run();
+  return Assigner(canonical, ctx, signature, late_copies).Run();
 }
 
 }  // namespace neuron::compiler

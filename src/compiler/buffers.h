@@ -9,13 +9,13 @@ namespace neuron::compiler {
 // A result that was computed beside its place because the parameter it is aliased to is still read
 // afterwards; copied when every kernel has run.
 struct LateCopy {
-  Buffer from, to;
-  int64_t bytes = 0;
+  const hlo::Instruction* value = nullptr;
+  View to;
 };
 
 // Declares the program's tensors and registers, fills `signature` and sets the buffer of every
 // parameter, scalar and kernel result of the plan.
-Status AssignBuffers(const hlo::Module& module, EmitContext& ctx, Signature& signature,
+Status AssignBuffers(const CanonicalModule& canonical, EmitContext& ctx, Signature& signature,
                      std::vector<LateCopy>& late_copies);
 
 }  // namespace neuron::compiler

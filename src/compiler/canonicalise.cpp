@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/reduction.h"
+
 namespace neuron::compiler {
 namespace {
 
@@ -27,31 +29,48 @@ class Canonicaliser {
     out_.set_entry(entry_);
   }
 
-  StatusOr<hlo::Module> Run() {
+  StatusOr<CanonicalModule> Run() {
     const Computation& from = *module_.entry();
     for (Instruction* p : from.Parameters()) {
-      values_[p] = {
-          entry_->Add(Opcode::kParameter, p->shape(), {}, p->attributes(), {}, p->name())};
+      Instruction* copy =
+          entry_->Add(Opcode::kParameter, p->shape(), {}, p->attributes(), {}, p->name());
+      parameters_.push_back(copy);
+      values_[p] = {copy};
     }
     NEURON_RETURN_IF_ERROR(Walk(from));
     std::vector<Instruction*> roots = values_.at(from.root());
-    // One writer per result.
+    std::vector<Shape> shapes;
     std::unordered_set<const Instruction*> seen;
-    for (Instruction*& root : roots)
-      if (!Computes(*root) || !seen.insert(root).second) {
-        root = entry_->Add(Opcode::kCopy, root->shape(), {root});
-        seen.insert(root);
+    CanonicalModule canonical{.module = hlo::Module(""), .stores = {}};
+    for (size_t j = 0; j < roots.size(); ++j) {
+      Instruction* aliased = nullptr;
+      for (const hlo::InputOutputAlias& alias : module_.aliases())
+        if (alias.output == static_cast<int64_t>(j) && alias.parameter >= 0 &&
+            alias.parameter < static_cast<int64_t>(parameters_.size()))
+          aliased = parameters_[static_cast<size_t>(alias.parameter)];
+      View place = View::Of(roots[j]);
+      Instruction* value = StoredValue(roots[j], aliased, place);
+      const bool dense = value->shape() == roots[j]->shape() && place == View::Of(roots[j]);
+      // One writer per result; heroes write densely.
+      if (!Computes(*value) || !seen.insert(value).second ||
+          (!dense && (!hlo::IsElementwise(value->opcode()) || value->users().size() > 1))) {
+        value = entry_->Add(Opcode::kCopy, value->shape(), {value});
+        seen.insert(value);
       }
-    if (from.root()->shape().is_tuple()) {
-      std::vector<Shape> shapes;
-      for (const Instruction* r : roots) shapes.push_back(r->shape());
-      entry_->set_root(entry_->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), roots));
-    } else {
-      entry_->set_root(roots.at(0));
+      if (!dense) {
+        place.base = aliased != nullptr ? aliased : value;
+        canonical.stores[value] = place;
+      }
+      roots[j] = value;
+      shapes.push_back(value->shape());
     }
-    entry_->RemoveDead();
+    if (from.root()->shape().is_tuple())
+      entry_->set_root(entry_->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), roots));
+    else
+      entry_->set_root(roots.at(0));
     out_.aliases() = module_.aliases();
-    return std::move(out_);
+    canonical.module = std::move(out_);
+    return canonical;
   }
 
  private:
@@ -66,6 +85,85 @@ class Canonicaliser {
       if (live.contains(x.get()) && x->opcode() != Opcode::kParameter)
         NEURON_RETURN_IF_ERROR(Rewrite(*x));
     return OkStatus();
+  }
+
+  // The value whose elements a result consists of, and where each belongs: views that lose no
+  // element are followed down, and an update of the aliased parameter in place.
+  Instruction* StoredValue(Instruction* x, const Instruction* aliased, View& place) const {
+    while (true) {
+      Instruction* y = x->operands().empty() ? nullptr : x->operand(0);
+      View next = place;
+      switch (x->opcode()) {
+        case Opcode::kReshape: {
+          auto strides = ReshapeStrides(place.sizes, place.strides, y->shape().dims);
+          if (!strides) return x;
+          next.sizes = y->shape().dims;
+          next.strides = *std::move(strides);
+          break;
+        }
+        case Opcode::kTranspose:
+          for (size_t i = 0; i < place.sizes.size(); ++i) {
+            const auto d = static_cast<size_t>(x->attributes().dimensions[i]);
+            next.sizes[d] = place.sizes[i];
+            next.strides[d] = place.strides[i];
+          }
+          break;
+        case Opcode::kReverse:
+          for (int64_t i : x->attributes().dimensions) {
+            const auto d = static_cast<size_t>(i);
+            next.offset += (next.sizes[d] - 1) * next.strides[d];
+            next.strides[d] = -next.strides[d];
+          }
+          break;
+        case Opcode::kSlice:
+          // The tail of a padded flat parameter (see below): what is dropped was never written.
+          if (aliased == nullptr || !IsUpdateInPlace(y, aliased, x->shape().num_elements()))
+            return x;
+          next.sizes = y->shape().dims;
+          break;
+        case Opcode::kDynamicUpdateSlice: {
+          if (aliased == nullptr || !IsUpdateInPlace(x, aliased, aliased->shape().num_elements()))
+            return x;
+          y = x->operand(1);
+          next.sizes = y->shape().dims;
+          place = std::move(next);
+          x = y;
+          aliased = nullptr;
+          continue;
+        }
+        default:
+          return x;
+      }
+      place = std::move(next);
+      x = y;
+    }
+  }
+
+  // x: reshapes over an update, at constant zeros, of the parameter (reshaped, or first padded at
+  // its end), whose elements from `length` on are padding that the update does not touch.
+  static bool IsUpdateInPlace(const Instruction* x, const Instruction* parameter, int64_t length) {
+    while (x->opcode() == Opcode::kReshape) x = x->operand(0);
+    if (x->opcode() != Opcode::kDynamicUpdateSlice) return false;
+    if (length != parameter->shape().num_elements() || parameter->shape().rank() > 1) return false;
+    for (size_t i = 2; i < x->operands().size(); ++i) {
+      const Instruction* start = x->operand(static_cast<int64_t>(i));
+      if (start->opcode() != Opcode::kConstant || start->attributes().literal.AsInt64() != 0)
+        return false;
+    }
+    const Dims strides = DenseStrides(x->shape().dims);
+    int64_t last = 0;
+    for (size_t d = 0; d < strides.size(); ++d)
+      last += (x->operand(1)->shape().dims[d] - 1) * strides[d];
+    if (last >= length) return false;
+    const Instruction* from = x->operand(0);
+    while (from->opcode() == Opcode::kReshape) from = from->operand(0);
+    if (from->opcode() == Opcode::kPad) {
+      const auto& padding = from->attributes().padding;
+      if (padding.size() != 1 || padding[0].low != 0 || padding[0].interior != 0) return false;
+      from = from->operand(0);
+      while (from->opcode() == Opcode::kReshape) from = from->operand(0);
+    }
+    return from == parameter;
   }
 
   // An instruction that has a buffer of its own.
@@ -138,6 +236,7 @@ class Canonicaliser {
       return OkStatus();
     }
     // An instruction with several results: one element each.
+    for (Instruction*& operand : operands) operand = Placed(operand);
     Instruction* all = Emit(x.opcode(), x.shape(), operands, x.attributes(), x.called());
     std::vector<Instruction*> leaves;
     for (size_t i = 0; i < x.shape().elements.size(); ++i) {
@@ -178,6 +277,9 @@ class Canonicaliser {
       case Opcode::kReverse:
         if (a.dimensions.empty()) return operands[0];
         break;
+      case Opcode::kDynamicSlice:
+        if (Instruction* slice = StaticSlice(x, operands)) return slice;
+        break;
       case Opcode::kConcatenate:
         if (operands.size() == 1) return operands[0];
         break;
@@ -210,7 +312,35 @@ class Canonicaliser {
       default:
         break;
     }
-    return Emit(x.opcode(), x.shape(), operands, a, x.called());
+    if (hlo::IsElementwise(x.opcode()) || !Computes(x) ||
+        (x.opcode() == Opcode::kReduce && ReductionAlu(x)))
+      return Emit(x.opcode(), x.shape(), operands, a, x.called());
+    // Kernels of one instruction read buffers: an iota gets one.
+    std::vector<Instruction*> placed = operands;
+    for (Instruction*& operand : placed) operand = Placed(operand);
+    return Emit(x.opcode(), x.shape(), placed, a, x.called());
+  }
+
+  Instruction* Placed(Instruction* operand) {
+    const Instruction* base = operand;
+    while (!Computes(*base) && !base->operands().empty()) base = base->operand(0);
+    if (base->opcode() != Opcode::kIota) return operand;
+    return Emit(Opcode::kCopy, operand->shape(), {operand});
+  }
+
+  // A slice if all starts are constants.
+  Instruction* StaticSlice(const Instruction& x, const std::vector<Instruction*>& operands) {
+    Attributes a;
+    for (size_t d = 0; d < x.shape().dims.size(); ++d) {
+      const Instruction* start = operands[d + 1];
+      if (start->opcode() != Opcode::kConstant) return nullptr;
+      const int64_t at = std::clamp<int64_t>(start->attributes().literal.AsInt64(), 0,
+                                             operands[0]->shape().dims[d] - x.shape().dims[d]);
+      a.slice_starts.push_back(at);
+      a.slice_limits.push_back(at + x.shape().dims[d]);
+      a.slice_strides.push_back(1);
+    }
+    return Emit(Opcode::kSlice, x.shape(), {operands[0]}, std::move(a));
   }
 
   Instruction* FoldConvert(const Instruction& x, const Instruction& constant) {
@@ -263,6 +393,7 @@ class Canonicaliser {
   const hlo::Module& module_;
   hlo::Module out_;
   Computation* entry_ = nullptr;
+  std::vector<Instruction*> parameters_;  // by number
   const std::string* metadata_ = nullptr;
   std::unordered_map<const Instruction*, std::vector<Instruction*>> values_;
   std::unordered_map<size_t, std::vector<Instruction*>> table_;
@@ -270,7 +401,7 @@ class Canonicaliser {
 
 }  // namespace
 
-StatusOr<hlo::Module> Canonicalise(const hlo::Module& module) {
+StatusOr<CanonicalModule> Canonicalise(const hlo::Module& module) {
   return Canonicaliser(module).Run();
 }
 

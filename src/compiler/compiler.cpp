@@ -8,6 +8,7 @@
 #include "compiler/hero.h"
 #include "compiler/kernel_plan.h"
 #include "compiler/loop_body.h"
+#include "compiler/movement.h"
 #include "compiler/wide_kernel.h"
 
 namespace neuron::compiler {
@@ -32,30 +33,13 @@ class Dump {
   std::string directory_, prefix_;
 };
 
-// Flat bytes from HBM to HBM.
-void CopyBytes(EmitContext& ctx, const LateCopy& copy) {
-  const auto pattern = [](Buffer buffer, int64_t offset, int64_t rows, int64_t bytes) {
-    return AccessPattern::Hbm(DType::kU8, buffer.tensor, Affine(buffer.byte_offset + offset),
-                              Count(rows), bytes, {{1, Count(bytes)}});
-  };
-  constexpr int64_t kRow = 64 << 10;
-  int64_t done = 0;
-  while (done < copy.bytes) {
-    const int64_t left = copy.bytes - done;
-    const int64_t row = std::min(kRow, left);
-    const int64_t rows = std::min<int64_t>(isa::kPartitions, left / row);
-    ctx.DmaCopy(pattern(copy.to, done, rows, row), pattern(copy.from, done, rows, row));
-    done += rows * row;
-  }
-}
-
 }  // namespace
 
 StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& options) {
   const Dump dump(options, module.name());
   dump.Write("0-input", [&] { return module.ToText(); });
-  NEURON_ASSIGN_OR_RETURN(const hlo::Module canonical, Canonicalise(module));
-  dump.Write("1-canonical", [&] { return canonical.ToText(); });
+  NEURON_ASSIGN_OR_RETURN(const CanonicalModule canonical, Canonicalise(module));
+  dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
   NEURON_ASSIGN_OR_RETURN(const Plan plan, PlanKernels(canonical));
   dump.Write("2-plan", [&] { return ToText(plan); });
 
@@ -81,7 +65,9 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
     NEURON_CHECK(ctx.sbuf.in_use() == 0 && ctx.psum.in_use() == 0, "kernel of ",
                  kernel.members[0]->name(), " kept on-chip memory");
   }
-  for (const LateCopy& copy : late) CopyBytes(ctx, copy);
+  for (const LateCopy& copy : late)
+    NEURON_RETURN_IF_ERROR(EmitCopy(ctx, copy.to.sizes, HbmViewOf(ctx, copy.to),
+                                    HbmViewOf(ctx, View::Of(copy.value))));
   NEURON_ASSIGN_OR_RETURN(out.program, std::move(builder).Build());
   dump.Write("3-program", [&] { return isa::Disassemble(out.program); });
   return out;

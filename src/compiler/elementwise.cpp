@@ -292,6 +292,7 @@ Status EmitElementwise(EmitContext& ctx, const hlo::Instruction& op, const Acces
   const Opcode opcode = op.opcode();
   switch (opcode) {
     case Opcode::kCopy:
+    case Opcode::kReshape:
       Copy(ctx, dst, args[0]);
       return OkStatus();
     case Opcode::kBitcastConvert: {

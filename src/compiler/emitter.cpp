@@ -65,6 +65,15 @@ void EmitContext::SetBuffer(const hlo::Instruction* value, Buffer buffer) {
   buffers_[static_cast<size_t>(value->id())] = buffer;
 }
 
+View EmitContext::StoreOf(const hlo::Instruction* value) const {
+  const auto it = stores_.find(value);
+  return it != stores_.end() ? it->second : View::Of(value);
+}
+
+void EmitContext::SetStore(const hlo::Instruction* value, View view) {
+  stores_[value] = std::move(view);
+}
+
 Register EmitContext::ScalarRegister(const hlo::Instruction* value) const {
   return scalars_[static_cast<size_t>(value->id())].reg;
 }
@@ -233,6 +242,15 @@ void EmitContext::Matmul(AccessPattern dst_psum, AccessPattern stationary, Acces
                          bool accumulate) {
   b.Emit(Opcode::nc_matmul, Engine::kTensor,
          {Simplified(dst_psum), Simplified(stationary), Simplified(moving), int64_t{accumulate}});
+}
+
+void EmitContext::RegisterLoad(Register dst, AccessPattern src) {
+  b.Emit(Opcode::register_load, Engine::kSync, {isa::RegisterOperand{dst}, Simplified(src)});
+}
+
+void EmitContext::RegisterAlu(Register dst, const char* op, Affine a, Affine operand) {
+  b.Emit(Opcode::register_alu, Engine::kSync,
+         {isa::RegisterOperand{dst}, std::string(op), a, operand});
 }
 
 void EmitContext::GpSimdKernel(std::string name, int64_t num_outputs,

@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/compiler.h"
@@ -73,6 +74,9 @@ class EmitContext {
   Buffer BufferOf(const hlo::Instruction* value) const;  // aborts if it has none
   bool HasBuffer(const hlo::Instruction* value) const;
   void SetBuffer(const hlo::Instruction* value, Buffer buffer);
+  // Where a result's elements go: all of its own buffer, or a view of a parameter's.
+  View StoreOf(const hlo::Instruction* value) const;
+  void SetStore(const hlo::Instruction* value, View view);
   // Rank-0 run-time scalar in the scalar block: its register, or kNoRegister.
   Register ScalarRegister(const hlo::Instruction* value) const;
   void SetScalar(const hlo::Instruction* value, Register reg, int64_t slot);
@@ -116,6 +120,9 @@ class EmitContext {
             int64_t channel_multiplier);
   void Matmul(AccessPattern dst_psum, AccessPattern stationary, AccessPattern moving,
               bool accumulate);
+  void RegisterLoad(Register dst, AccessPattern src);
+  // "add", "sub", "mul", "min", "max", "floordiv", "mod"
+  void RegisterAlu(Register dst, const char* op, Affine a, Affine operand);
   // Arguments: the kernel's output tiles first, then inputs and integers (gpsimd.h).
   void GpSimdKernel(std::string name, int64_t num_outputs, std::vector<isa::Operand> arguments);
 
@@ -130,6 +137,7 @@ class EmitContext {
   };
   std::vector<Buffer> buffers_;       // by instruction id
   std::vector<ScalarPlace> scalars_;  // by instruction id
+  std::unordered_map<const hlo::Instruction*, View> stores_;
   std::vector<std::pair<std::string, Buffer>> constants_;
   std::string last_source_;
 };

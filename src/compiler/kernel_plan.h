@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "compiler/canonicalise.h"
 #include "compiler/views.h"
 
 namespace neuron::compiler {
@@ -43,8 +44,7 @@ struct Plan {
   int KernelOf(const hlo::Instruction* x) const { return kernel_of[static_cast<size_t>(x->id())]; }
 };
 
-// Requires a canonical module (canonicalise.h).
-StatusOr<Plan> PlanKernels(const hlo::Module& module);
+StatusOr<Plan> PlanKernels(const CanonicalModule& canonical);
 std::string ToText(const Plan& plan);
 
 }  // namespace neuron::compiler

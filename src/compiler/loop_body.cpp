@@ -38,6 +38,11 @@ std::vector<Count> CountsOf(const TileSpec& spec, uint32_t axes) {
   return out;
 }
 
+// Its tile is its operand's.
+bool IsAlias(const Instruction& op) {
+  return op.opcode() == Opcode::kCopy || op.opcode() == Opcode::kReshape;
+}
+
 bool TakesScalars(const Instruction& op) {
   return op.operands().size() >= 2 && op.opcode() != Opcode::kSelect &&
          op.opcode() != Opcode::kReduce && op.opcode() != Opcode::kComplex;
@@ -133,7 +138,6 @@ Status LoopBody::Resolve() {
     const int index = static_cast<int>(members_.size());
     member.instruction = x;
     member.last_use = index;
-    member.natural = DomainStrides(View::Of(x));
     if (x != kernel.hero) {
       for (const Instruction* operand : x->operands()) {
         NEURON_ASSIGN_OR_RETURN(Source source, SourceOf(operand));
@@ -143,13 +147,17 @@ Status LoopBody::Resolve() {
     member_of_[static_cast<size_t>(x->id())] = index;
     members_.push_back(std::move(member));
   }
-  for (const Instruction* x : kernel.results)
-    members_[static_cast<size_t>(member_of_[static_cast<size_t>(x->id())])].stored = true;
+  for (const Instruction* x : kernel.results) {
+    Member& member = members_[static_cast<size_t>(member_of_[static_cast<size_t>(x->id())])];
+    member.stored = true;
+    member.store = ctx_->StoreOf(x);
+    member.store_strides = DomainStrides(member.store);
+  }
 
   // Last uses, users first; a copy's tile is its operand's.
   for (int i = static_cast<int>(members_.size()) - 1; i >= 0; --i) {
     Member& member = members_[static_cast<size_t>(i)];
-    const int use = member.instruction->opcode() == Opcode::kCopy ? member.last_use : i;
+    const int use = IsAlias(*member.instruction) ? member.last_use : i;
     for (const Source& s : member.sources) {
       if (s.index < 0) continue;
       int& last = s.kind == Source::Kind::kMember ? members_[static_cast<size_t>(s.index)].last_use
@@ -163,13 +171,15 @@ Status LoopBody::Resolve() {
 void LoopBody::Collapse() {
   std::vector<Dims> lists;
   for (const Load& load : loads_) lists.push_back(load.strides);
-  for (const Member& member : members_) lists.push_back(member.natural);
+  for (const Member& member : members_)
+    if (member.stored) lists.push_back(member.store_strides);
   const bool has_reduced = num_kept_ < static_cast<int>(dims_.size());
   const int barrier = CollapseDims(dims_, lists, has_reduced ? num_kept_ : -1);
   num_kept_ = has_reduced ? barrier : static_cast<int>(dims_.size());
   size_t k = 0;
   for (Load& load : loads_) load.strides = std::move(lists[k++]);
-  for (Member& member : members_) member.natural = std::move(lists[k++]);
+  for (Member& member : members_)
+    if (member.stored) member.store_strides = std::move(lists[k++]);
 }
 
 int64_t LoopBody::PeakBytesPerElement() const {
@@ -189,7 +199,7 @@ int64_t LoopBody::PeakBytesPerElement() const {
       delta[i] += ByteSize(load.view.dtype);
       delta[static_cast<size_t>(load.last_use) + 1] -= ByteSize(load.view.dtype);
     }
-    if (!IsFull(m.instruction->shape()) || m.instruction->opcode() == Opcode::kCopy) continue;
+    if (!IsFull(m.instruction->shape()) || IsAlias(*m.instruction)) continue;
     delta[i] += ByteSize(m.instruction->shape().dtype);
     delta[static_cast<size_t>(m.last_use) + 1] -= ByteSize(m.instruction->shape().dtype);
   }
@@ -290,8 +300,7 @@ Status LoopBody::Store(const Member& member, const TileSpec& spec) {
     for (size_t i = 0; i < spec.free.size(); ++i)
       if (spec.free[i].dim < num_kept_) keep |= 1u << i, where.free.push_back(spec.free[i]);
   }
-  const View view = View::Of(member.instruction);
-  ctx_->DmaCopy(ctx_->HbmPattern(view, member.natural, where),
+  ctx_->DmaCopy(ctx_->HbmPattern(member.store, member.store_strides, where),
                 Expand(*member.held.tile, member.held.axes, spec, keep));
   return OkStatus();
 }
@@ -313,10 +322,9 @@ Status LoopBody::EmitReduce(Member& member, const TileSpec& spec) {
   member.held.axes = kept;
   member.held.owned = true;
   const AccessPattern dst = Expand(*member.held.tile, kept, spec, kept);
-  NEURON_RETURN_IF_ERROR(EmitRowReduce(*ctx_, *member.instruction, dst,
-                                       Expand(*data->tile, data->axes, spec, all), num_reduced));
-  const Source& init = member.sources[1];
   const isa::AluOp op = *ReductionAlu(*member.instruction);
+  ctx_->TensorReduce(dst, op, Expand(*data->tile, data->axes, spec, all), num_reduced);
+  const Source& init = member.sources[1];
   if (init.kind == Source::Kind::kNumber) {
     if (!IsIdentity(op, dtype, init.number)) ctx_->TensorScalar(dst, dst, op, init.number);
     return OkStatus();
@@ -332,7 +340,7 @@ Status LoopBody::EmitMember(int index, const TileSpec& spec) {
   ctx_->SetSource(&op);
   if (op.opcode() == Opcode::kReduce) return EmitReduce(member, spec);
 
-  if (op.opcode() == Opcode::kCopy && member.sources[0].kind != Source::Kind::kNumber) {
+  if (IsAlias(op) && member.sources[0].kind != Source::Kind::kNumber) {
     NEURON_ASSIGN_OR_RETURN(Held * held, HeldOf(member.sources[0], spec));
     member.held = *held;
     member.held.owned = false;
@@ -351,10 +359,13 @@ Status LoopBody::EmitMember(int index, const TileSpec& spec) {
     axes |= held[i]->axes;
     any_tile = true;
   }
-  if (!any_tile && member.sources[0].kind == Source::Kind::kRegister) {
-    NEURON_ASSIGN_OR_RETURN(held[0], HeldOf(member.sources[0], spec));
-    axes |= held[0]->axes;
-  }
+  if (!any_tile)
+    for (size_t i = 0; i < held.size(); ++i)
+      if (member.sources[i].kind == Source::Kind::kRegister) {
+        NEURON_ASSIGN_OR_RETURN(held[i], HeldOf(member.sources[i], spec));
+        any_tile = true;
+        break;
+      }
   NEURON_ASSIGN_OR_RETURN(
       member.held.tile,
       ctx_->AllocateTile(op.shape().dtype, spec.partition.count, CountsOf(spec, axes)));
@@ -370,6 +381,18 @@ Status LoopBody::EmitMember(int index, const TileSpec& spec) {
       args.push_back(Arg::OfRegister(s.reg));
     else
       args.push_back(Arg::OfNumber(s.number));
+  }
+  if (!any_tile && !IsAlias(op)) {  // numbers only: the first becomes a tile
+    const DType dtype = op.operand(0)->shape().dtype;
+    NEURON_ASSIGN_OR_RETURN(const Tile tile, ctx_->AllocateTile(dtype, spec.partition.count, {}));
+    if (IsWide(dtype))
+      NEURON_RETURN_IF_ERROR(FillWide(*ctx_, tile.pattern, dtype, args[0].number));
+    else
+      ctx_->Memset(tile.pattern, args[0].number);
+    args[0] = Arg::OfTile(tile.pattern);
+    const Status status = EmitElementwise(*ctx_, op, dst, args);
+    ctx_->Free(tile);
+    return status;
   }
   return EmitElementwise(*ctx_, op, dst, args);
 }

@@ -65,7 +65,8 @@ class LoopBody {
     std::vector<Source> sources;
     int last_use = -1;  // member index; its own if it is only stored
     bool stored = false;
-    Dims natural;  // strides of its dense value per domain dimension
+    View store;          // where it goes if it is stored
+    Dims store_strides;  // of it, per domain dimension
     Held held;
   };
 

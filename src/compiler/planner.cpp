@@ -24,21 +24,35 @@ bool SameStrides(const Dims& sizes, const Dims& a, const Dims& b) {
 
 class Planner {
  public:
-  explicit Planner(const hlo::Computation& entry) : entry_(entry) {
+  explicit Planner(const CanonicalModule& canonical) : entry_(*canonical.module.entry()) {
+    const hlo::Computation& entry = entry_;
     int64_t ids = 0;
     for (const auto& x : entry.instructions()) ids = std::max(ids, x->id() + 1);
     plan_.kernel_of.assign(static_cast<size_t>(ids), -1);
     plan_.view_of.resize(static_cast<size_t>(ids));
     is_result_.assign(static_cast<size_t>(ids), false);
+    live_.assign(static_cast<size_t>(ids), false);
+    // Elements of a live tuple are live: their kernel writes all of them.
+    live_[static_cast<size_t>(entry.root()->id())] = true;
+    const auto& all = entry.instructions();
+    for (auto it = all.rbegin(); it != all.rend(); ++it) {
+      if (!IsLive(**it)) continue;
+      for (const Instruction* operand : (*it)->operands())
+        live_[static_cast<size_t>(operand->id())] = true;
+    }
   }
 
   StatusOr<Plan> Run() {
-    for (const auto& x : entry_.instructions()) NEURON_RETURN_IF_ERROR(Visit(*x));
+    for (const auto& x : entry_.instructions())
+      if (IsLive(*x) || (x->opcode() == Opcode::kGetTupleElement && IsLive(*x->operand(0))))
+        NEURON_RETURN_IF_ERROR(Visit(*x));
     FindResults();
     return std::move(plan_);
   }
 
  private:
+  bool IsLive(const Instruction& x) const { return live_[static_cast<size_t>(x.id())]; }
+
   Status Visit(const Instruction& x) {
     View& view = plan_.view_of[static_cast<size_t>(x.id())];
     if (!x.shape().is_array()) {
@@ -55,6 +69,14 @@ class Planner {
         return OkStatus();
       default:
         break;
+    }
+    if (x.opcode() == Opcode::kGetTupleElement) {
+      const int k = plan_.KernelOf(x.operand(0));
+      plan_.kernel_of[static_cast<size_t>(x.id())] = k;
+      plan_.kernels[static_cast<size_t>(k)].members.push_back(&x);
+      plan_.kernels[static_cast<size_t>(k)].results.push_back(&x);
+      is_result_[static_cast<size_t>(x.id())] = true;
+      return OkStatus();
     }
     if (!x.operands().empty() && x.operand(0)->shape().is_array())
       if (std::optional<View> seen = FollowView(x)) {
@@ -82,7 +104,42 @@ class Planner {
           operand.base->attributes().literal.IsSplat())
         return std::nullopt;
     }
+    if (x.opcode() == Opcode::kPad) {
+      std::optional<View> padded = PaddedTail(x, operand);
+      if (padded && ReadsWithin(x, *padded, operand.base->shape().num_elements())) return padded;
+      return std::nullopt;
+    }
     return ApplyViewOp(x, operand);
+  }
+
+  // A flat value with padding after its end (lowering/strided.h): as if the buffer went on there.
+  static std::optional<View> PaddedTail(const Instruction& x, const View& operand) {
+    const auto& padding = x.attributes().padding;
+    if (padding.size() != 1 || padding[0].low != 0 || padding[0].interior != 0 ||
+        padding[0].high < 0 || operand.strides[0] != 1)
+      return std::nullopt;
+    View view = operand;
+    view.sizes = x.shape().dims;
+    return view;
+  }
+
+  // True if whatever is computed from `x` through views reads none of the padding.
+  bool ReadsWithin(const Instruction& x, const View& view, int64_t elements) const {
+    if (&x == entry_.root()) return false;
+    for (const Instruction* user : x.users()) {
+      if (!IsLive(*user)) continue;
+      if (const std::optional<View> next =
+              user->operand(0) == &x ? ApplyViewOp(*user, view) : std::optional<View>()) {
+        if (!ReadsWithin(*user, *next, elements)) return false;
+        continue;
+      }
+      int64_t low = view.offset;
+      int64_t high = view.offset;
+      for (size_t d = 0; d < view.sizes.size(); ++d)
+        (view.strides[d] < 0 ? low : high) += (view.sizes[d] - 1) * view.strides[d];
+      if (low < 0 || high >= elements) return false;
+    }
+    return true;
   }
 
   static Status Unsupported(const Instruction& x) {
@@ -92,7 +149,7 @@ class Planner {
 
   Status Compute(const Instruction& x) {
     const bool reduces = x.opcode() == Opcode::kReduce && ReductionAlu(x).has_value();
-    const bool moves = x.opcode() == Opcode::kReshape || x.opcode() == Opcode::kConvert;
+    const bool moves = x.opcode() == Opcode::kReshape;  // over strides that do not nest
     KernelKind kind = KernelKind::kHero;
     if (reduces || (TouchesWide(x) ? IsWideMovement(x) : IsEmittable(x)) || moves)
       kind = KernelKind::kLoop;
@@ -115,12 +172,19 @@ class Planner {
     kernel.kind = kind;
     if (kind == KernelKind::kHero) kernel.hero = &x;
     const bool reduces = kind == KernelKind::kLoop && x.opcode() == Opcode::kReduce;
-    if (x.shape().is_array()) kernel.domain = reduces ? x.operand(0)->shape().dims : x.shape().dims;
+    if (x.shape().is_array())
+      kernel.domain = (kind == KernelKind::kLoop ? DomainShape(x) : x.shape()).dims;
     if (kernel.domain.empty()) kernel.domain = {1};
     kernel.reduced.assign(kernel.domain.size(), false);
     if (reduces)
       for (int64_t d : x.attributes().dimensions) kernel.reduced[static_cast<size_t>(d)] = true;
     Add(x, static_cast<int>(plan_.kernels.size()), std::move(kernel));
+  }
+
+  // A reduce's domain is its operand's; so is that of a reshape, whose order is the same.
+  static const hlo::Shape& DomainShape(const Instruction& x) {
+    return x.opcode() == Opcode::kReduce || x.opcode() == Opcode::kReshape ? x.operand(0)->shape()
+                                                                           : x.shape();
   }
 
   void Add(const Instruction& x, int index, Kernel kernel) {
@@ -235,7 +299,7 @@ class Planner {
     Kernel k = plan_.kernels[static_cast<size_t>(index)];  // changed on success only
     if (k.kind != kind) return false;
     const bool reduces = x.opcode() == Opcode::kReduce;
-    const hlo::Shape& shape = reduces ? x.operand(0)->shape() : x.shape();
+    const hlo::Shape& shape = DomainShape(x);
     if (shape.num_elements() == 0 || Product(k.domain) == 0) return false;
     // A kernel of scalars grows into its first user's domain.
     if (Product(k.domain) == 1 && shape.num_elements() > 1) {
@@ -303,12 +367,12 @@ class Planner {
 
   const hlo::Computation& entry_;
   Plan plan_;
-  std::vector<bool> is_result_;
+  std::vector<bool> is_result_, live_;  // by instruction id
 };
 
 }  // namespace
 
-StatusOr<Plan> PlanKernels(const hlo::Module& module) { return Planner(*module.entry()).Run(); }
+StatusOr<Plan> PlanKernels(const CanonicalModule& canonical) { return Planner(canonical).Run(); }
 
 std::string ToText(const Plan& plan) {
   std::ostringstream out;

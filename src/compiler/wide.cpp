@@ -93,6 +93,11 @@ Status WidenInteger(EmitContext& ctx, const AccessPattern& dst, const Arg& narro
   return OkStatus();
 }
 
+Status FillWide(EmitContext& ctx, const AccessPattern& dst, DType dtype, double value) {
+  for (int64_t w = 0; w < ByteSize(dtype) / 4; ++w) CopyWord(ctx, dst, Arg::OfNumber(value), w);
+  return OkStatus();
+}
+
 Status EmitWide(EmitContext& ctx, const hlo::Instruction& op, const AccessPattern& dst,
                 std::span<const Arg> args) {
   const DType to = op.shape().dtype;

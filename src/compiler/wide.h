@@ -16,4 +16,7 @@ bool TouchesWide(const hlo::Instruction& op);
 // 64-bit integers from narrower ones: low word, and its sign as the high word.
 Status WidenInteger(EmitContext& ctx, const AccessPattern& dst, const Arg& narrow);
 
+// dst = a number.
+Status FillWide(EmitContext& ctx, const AccessPattern& dst, DType dtype, double value);
+
 }  // namespace neuron::compiler

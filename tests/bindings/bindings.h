@@ -27,6 +27,7 @@ T ValueOrRaise(StatusOr<T> result) {
 }
 
 // Each adds a submodule named after its layer.
+void BindCompiler(pybind11::module_& m);
 void BindEmulator(pybind11::module_& m);
 void BindHlo(pybind11::module_& m);
 void BindLowering(pybind11::module_& m);

@@ -2,6 +2,9 @@
 
 PYBIND11_MODULE(neuron_testing, m) {
   m.doc() = "Inner layers of torchneuron, for its own tests.";
+#ifdef NEURON_TESTING_COMPILER
+  neuron::testing::BindCompiler(m);
+#endif
 #ifdef NEURON_TESTING_EMULATOR
   neuron::testing::BindEmulator(m);
 #endif

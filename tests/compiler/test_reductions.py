@@ -1,0 +1,58 @@
+"""Reductions along rows, columns and whole tensors, against XLA."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from compiler.harness import check
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((33, 100), (1,)),
+        ((33, 100), (0,)),
+        ((33, 100), (0, 1)),
+        ((5, 7, 11), (1,)),
+        ((5, 7, 11), (0, 2)),
+        ((64, 8, 9), (0, 2)),
+        ((1000, 1000), (1,)),
+        ((128, 4096), (1,)),
+        ((3, 8192), (1,)),
+        ((16,), (0,)),
+    ],
+)
+def test_reduce(shape, axes, rng):
+    x = rng.standard_normal(shape).astype(np.float32)
+    check(lambda x: (x.sum(axes), (x * 2).mean(axes)), x, tolerance=1e-4)
+    check(lambda x: (x.max(axes), x.min(axes), (x > 3).any(axes), (x > -9).all(axes)), x)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
+def test_integer_reduce(dtype, rng):
+    x = rng.integers(0, 200, (33, 100)).astype(dtype)
+    check(lambda x: (x.sum(1), x.max(0), x.sum(), x.prod(0)), x)
+
+
+@pytest.mark.parametrize("shape", [(33, 100), (333, 10), (4, 8, 33, 64), (300, 128), (2, 5000)])
+def test_normalisations_are_one_kernel(shape, rng):
+    x = rng.standard_normal(shape).astype(np.float32)
+    softmax = check(jax.nn.softmax, x, tolerance=1e-5)
+    assert softmax.compiled.scratch_bytes == 0
+    check(jax.nn.log_softmax, x, tolerance=1e-5)
+
+    def norm(x):
+        return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+    check(norm, x, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_argmax(axis, rng):
+    x = rng.integers(0, 30, (33, 100)).astype(np.float32)
+    check(lambda x: (x.argmax(axis), x.argmin(axis)), x)
