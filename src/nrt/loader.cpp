@@ -104,6 +104,12 @@ const StatusOr<const Library*>& GetLibrary() {
   return library;
 }
 
+Status Library::Explain(NRT_STATUS status, std::string_view call) const {
+  Status plain = ToStatus(status, call);
+  const char* reason = nrt_emulator_last_error ? nrt_emulator_last_error() : "";
+  return *reason == '\0' ? plain : Status(plain.code(), StrCat(plain.message(), ": ", reason));
+}
+
 std::string Library::VersionText() const {
   const std::string detail(version.rt_detail,
                            strnlen(version.rt_detail, sizeof(version.rt_detail)));

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "nrt/functions.h"
@@ -38,6 +39,12 @@ struct Library {
     return (capabilities & NRT_EMULATOR_DEVICE_TIME) && nrt_emulator_device_time_ps != nullptr &&
            nrt_emulator_last_duration_ps != nullptr;
   }
+  // nrt::ToStatus with the library's own sentence behind it, where it has one: ask right after the
+  // call, on the same thread.
+  Status Check(NRT_STATUS status, std::string_view call) const {
+    return status == NRT_SUCCESS ? OkStatus() : Explain(status, call);
+  }
+  Status Explain(NRT_STATUS status, std::string_view call) const;
   std::string VersionText() const;  // "2.30.50.0 (emulator)"
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "nrt/status_table.h"
-
 namespace neuron::runtime {
 namespace {
 
@@ -111,8 +109,8 @@ StatusOr<Bindings::Bound*> Bindings::Make(std::span<void* const> buffers) {
   }
   auto bound = std::make_unique<Bound>();
   bound->key = key_;
-  const auto check = [](NRT_STATUS status, const char* call) {
-    return nrt::ToStatus(status, call);
+  const auto check = [this](NRT_STATUS status, const char* call) {
+    return nrt_.Check(status, call);
   };
   Status status =
       check(nrt_.nrt_allocate_tensor_set(&bound->sets.inputs), "nrt_allocate_tensor_set");

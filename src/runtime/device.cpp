@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "nrt/status_table.h"
 #include "runtime/errors.h"
 #include "runtime/loaded_executable.h"
 #include "runtime/observer.h"
@@ -96,7 +95,7 @@ Status Device::RunLaunch(Launch& launch) {
   const NRT_STATUS status = nrt_.nrt_execute(executable.model(), sets->inputs, sets->outputs);
   executable.AddTime(launch, timed ? HostNs() - start_ns : -1);
   if (status != NRT_SUCCESS) [[unlikely]]
-    return nrt::ToStatus(status, "nrt_execute").WithPrefix(StrCat(launch.op, ": "));
+    return nrt_.Check(status, "nrt_execute").WithPrefix(StrCat(launch.op, ": "));
   if (observed) {
     const int64_t duration_ps =
         nrt_.device_time()
@@ -111,7 +110,7 @@ Status Device::RunLaunch(Launch& launch) {
   if (place.segment->host_addressable) {
     std::memcpy(record.data(), launch.error_record, sizeof(record));
   } else {
-    NEURON_RETURN_IF_ERROR(nrt::ToStatus(
+    NEURON_RETURN_IF_ERROR(nrt_.Check(
         nrt_.nrt_tensor_read(place.segment->tensor, record.data(), place.offset, sizeof(record)),
         "nrt_tensor_read of the error record"));
   }
@@ -124,38 +123,36 @@ Status Device::RunCopy(CopyTask& copy) {
     case CopyTask::Kind::kToDevice: {
       NEURON_ASSIGN_OR_RETURN(const Place to, Locate(index_, copy.to, copy.bytes));
       const void* from = copy.staged.empty() ? copy.from : copy.staged.data();
-      return nrt::ToStatus(nrt_.nrt_tensor_write(to.segment->tensor, from, to.offset, bytes),
-                           "nrt_tensor_write");
+      return nrt_.Check(nrt_.nrt_tensor_write(to.segment->tensor, from, to.offset, bytes),
+                        "nrt_tensor_write");
     }
     case CopyTask::Kind::kToHost: {
       NEURON_ASSIGN_OR_RETURN(const Place from, Locate(index_, copy.from, copy.bytes));
-      return nrt::ToStatus(nrt_.nrt_tensor_read(from.segment->tensor, copy.to, from.offset, bytes),
-                           "nrt_tensor_read");
+      return nrt_.Check(nrt_.nrt_tensor_read(from.segment->tensor, copy.to, from.offset, bytes),
+                        "nrt_tensor_read");
     }
     case CopyTask::Kind::kOnDevice: {
       NEURON_ASSIGN_OR_RETURN(const Place from, Locate(index_, copy.from, copy.bytes));
       NEURON_ASSIGN_OR_RETURN(const Place to, Locate(index_, copy.to, copy.bytes));
       if (nrt_.nrt_tensor_copy != nullptr)
-        return nrt::ToStatus(nrt_.nrt_tensor_copy(from.segment->tensor, from.offset,
-                                                  to.segment->tensor, to.offset, bytes),
-                             "nrt_tensor_copy");
+        return nrt_.Check(nrt_.nrt_tensor_copy(from.segment->tensor, from.offset,
+                                               to.segment->tensor, to.offset, bytes),
+                          "nrt_tensor_copy");
       std::string bounce(bytes, '\0');
-      NEURON_RETURN_IF_ERROR(nrt::ToStatus(
-          nrt_.nrt_tensor_read(from.segment->tensor, bounce.data(), from.offset, bytes),
-          "nrt_tensor_read"));
-      return nrt::ToStatus(
-          nrt_.nrt_tensor_write(to.segment->tensor, bounce.data(), to.offset, bytes),
-          "nrt_tensor_write");
+      NEURON_RETURN_IF_ERROR(
+          nrt_.Check(nrt_.nrt_tensor_read(from.segment->tensor, bounce.data(), from.offset, bytes),
+                     "nrt_tensor_read"));
+      return nrt_.Check(nrt_.nrt_tensor_write(to.segment->tensor, bounce.data(), to.offset, bytes),
+                        "nrt_tensor_write");
     }
     case CopyTask::Kind::kFill: {
       NEURON_ASSIGN_OR_RETURN(const Place to, Locate(index_, copy.to, copy.bytes));
       if (nrt_.nrt_tensor_memset != nullptr)
-        return nrt::ToStatus(
-            nrt_.nrt_tensor_memset(to.segment->tensor, to.offset, copy.byte, bytes),
-            "nrt_tensor_memset");
+        return nrt_.Check(nrt_.nrt_tensor_memset(to.segment->tensor, to.offset, copy.byte, bytes),
+                          "nrt_tensor_memset");
       const std::string data(bytes, static_cast<char>(copy.byte));
-      return nrt::ToStatus(nrt_.nrt_tensor_write(to.segment->tensor, data.data(), to.offset, bytes),
-                           "nrt_tensor_write");
+      return nrt_.Check(nrt_.nrt_tensor_write(to.segment->tensor, data.data(), to.offset, bytes),
+                        "nrt_tensor_write");
     }
   }
   return Internal("copy: unknown kind");

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "isa/program.h"
-#include "nrt/status_table.h"
 #include "runtime/device.h"
 #include "runtime/process.h"
 
@@ -20,7 +19,7 @@ StatusOr<std::shared_ptr<LoadedExecutable>> LoadedExecutable::Load(Device& devic
                                                                    std::string container,
                                                                    compiler::Signature signature) {
   nrt_model_t* model = nullptr;
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(
+  NEURON_RETURN_IF_ERROR(device.nrt().Check(
       device.nrt().nrt_load(container.data(), container.size(), device.index(), 1, &model),
       "nrt_load"));
   auto loaded = std::shared_ptr<LoadedExecutable>(

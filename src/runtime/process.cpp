@@ -11,7 +11,6 @@
 #include "base/environment.h"
 #include "isa/target.h"
 #include "nrt/loader.h"
-#include "nrt/status_table.h"
 
 namespace neuron::runtime {
 namespace {
@@ -54,7 +53,7 @@ StatusOr<int> VisibleCores(const nrt::Library& nrt) {
   uint32_t count = 0;
   const auto call =
       nrt.nrt_get_visible_vnc_count ? nrt.nrt_get_visible_vnc_count : nrt.nrt_get_visible_nc_count;
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(call(&count), "nrt_get_visible_nc_count"));
+  NEURON_RETURN_IF_ERROR(nrt.Check(call(&count), "nrt_get_visible_nc_count"));
   return static_cast<int>(count);
 }
 
@@ -94,8 +93,8 @@ Status InitializeLocked(Machine& machine) {
   NEURON_RETURN_IF_ERROR(CheckEnvironment());
   if (!nrt::GetLibrary().ok()) return nrt::GetLibrary().status();
   const nrt::Library& nrt = **nrt::GetLibrary();
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(nrt.nrt_init(NRT_FRAMEWORK_TYPE_PYTORCH, "", ""),
-                                       StrCat(nrt.path, ": nrt_init")));
+  NEURON_RETURN_IF_ERROR(
+      nrt.Check(nrt.nrt_init(NRT_FRAMEWORK_TYPE_PYTORCH, "", ""), StrCat(nrt.path, ": nrt_init")));
   NEURON_ASSIGN_OR_RETURN(const int count, VisibleCores(nrt));
   if (count == 0) return NotFound(nrt.path, " reports no visible NeuronCore");
   for (int i = 0; i < count; ++i)

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "nrt/status_table.h"
-
 namespace neuron::runtime {
 namespace {
 
@@ -15,9 +13,9 @@ constexpr size_t kBlockAlignment = 64;
 
 Status ScalarBlock::Upload() {
   if (copy_.empty()) return OkStatus();
-  return nrt::ToStatus(nrt_->nrt_tensor_write(tensor_, copy_.data(), 0,
-                                              static_cast<size_t>(slots_) * sizeof(int64_t)),
-                       "nrt_tensor_write of the scalar block");
+  return nrt_->Check(nrt_->nrt_tensor_write(tensor_, copy_.data(), 0,
+                                            static_cast<size_t>(slots_) * sizeof(int64_t)),
+                     "nrt_tensor_write of the scalar block");
 }
 
 StatusOr<std::unique_ptr<ScalarBlock>> ScalarArena::New(int64_t slots) {
@@ -33,7 +31,7 @@ StatusOr<std::unique_ptr<ScalarBlock>> ScalarArena::New(int64_t slots) {
   const size_t rounded = (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   if (current_ == nullptr || used_ + rounded > nrt_.nrt_tensor_get_size(current_)) {
     if (current_ != nullptr) nrt_.nrt_tensor_free(&current_);  // its slices keep the storage
-    NEURON_RETURN_IF_ERROR(nrt::ToStatus(
+    NEURON_RETURN_IF_ERROR(nrt_.Check(
         nrt_.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, device_,
                                  std::max(kArenaBytes, rounded), "torchneuron scalars", &current_),
         "nrt_tensor_allocate of scalar blocks"));
@@ -42,9 +40,9 @@ StatusOr<std::unique_ptr<ScalarBlock>> ScalarArena::New(int64_t slots) {
   auto block = std::make_unique<ScalarBlock>();
   block->nrt_ = &nrt_;
   block->slots_ = slots;
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(
-      nrt_.nrt_tensor_allocate_slice(current_, used_, bytes, "scalars", &block->tensor_),
-      "nrt_tensor_allocate_slice of a scalar block"));
+  NEURON_RETURN_IF_ERROR(
+      nrt_.Check(nrt_.nrt_tensor_allocate_slice(current_, used_, bytes, "scalars", &block->tensor_),
+                 "nrt_tensor_allocate_slice of a scalar block"));
   used_ += rounded;
   void* address = nrt_.nrt_tensor_get_va(block->tensor_);
   if (nrt_.host_addressable_hbm() && address != nullptr) {

@@ -2,16 +2,14 @@
 
 #include <sys/mman.h>
 
-#include "nrt/status_table.h"
-
 namespace neuron::runtime {
 
 StatusOr<Segment*> AllocateSegment(const nrt::Library& nrt, int device, int64_t bytes) {
   nrt_tensor_t* tensor = nullptr;
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(
-      nrt.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, device, static_cast<size_t>(bytes),
-                              "torchneuron segment", &tensor),
-      "nrt_tensor_allocate"));
+  NEURON_RETURN_IF_ERROR(
+      nrt.Check(nrt.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, device,
+                                        static_cast<size_t>(bytes), "torchneuron segment", &tensor),
+                "nrt_tensor_allocate"));
   void* address = nrt.nrt_tensor_get_va(tensor);
   void* reservation = nullptr;
   if (address == nullptr) {

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "beside.h"
+
 namespace neuron::nrt {
 namespace {
 
 TEST(Loader, MandatorySymbolsResolveOptionalOnesMayBeNull) {
-  const StatusOr<Library> library = LoadLibrary(RECORDING_NRT);
+  const StatusOr<Library> library = LoadLibrary(Beside(RECORDING_NRT));
   ASSERT_TRUE(library.ok()) << library.status().ToString();
   EXPECT_NE(library->nrt_execute, nullptr);
   EXPECT_NE(library->nrt_get_vnc_memory_stats, nullptr);

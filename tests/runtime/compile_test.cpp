@@ -6,36 +6,25 @@
 #include <filesystem>
 #include <fstream>
 
-#include "hlo/builder.h"
+#include "beside.h"
 #include "isa/program_builder.h"
+#include "runtime/modules.h"
 #include "runtime/subprocess.h"
 
 namespace neuron::runtime {
 namespace {
 
-hlo::Module ScaleAndShift(float shift, const std::string& metadata = "") {
-  hlo::Builder b("scale_and_shift");
-  const hlo::Value x = b.Parameter(0, hlo::Shape::Array(DType::kF32, {1000}), "x");
-  const hlo::Value scale = b.Parameter(1, hlo::Shape::Array(DType::kF32, {}), "scale");
-  const hlo::Value scaled = b.Multiply(x, b.Broadcast(scale, {1000}, {}));
-  const hlo::Value shifted = b.Add(scaled, b.Full(x.shape(), shift));
-  StatusOr<hlo::Module> module = std::move(b).Build(shifted);
-  EXPECT_TRUE(module.ok()) << module.status().ToString();
-  if (!metadata.empty())
-    module->entry()->SetMetadata(module->entry()->instructions().back().get(), metadata);
-  return *std::move(module);
-}
-
-compiler::Options ScalarOptions() {
-  return {.parameters = {compiler::ParameterPlace::kBuffer, compiler::ParameterPlace::kScalarBlock},
-          .dump_directory = ""};
+hlo::Module Marked(hlo::Module module, const std::string& metadata) {
+  module.entry()->SetMetadata(module.entry()->instructions().back().get(), metadata);
+  return module;
 }
 
 TEST(Compile, TheCommandGivesTheSameProgram) {
-  const hlo::Module module = ScaleAndShift(2.0f);
-  const StatusOr<std::string> here = CompileToContainer(module, ScalarOptions());
+  const hlo::Module module = ScaleAndShift(1000, 2.0f);
+  const StatusOr<std::string> here = CompileToContainer(module, WithScalar());
   ASSERT_TRUE(here.ok()) << here.status().ToString();
-  const StatusOr<std::string> there = CompileWithCommand(NEURON_COMPILE, module, ScalarOptions());
+  const StatusOr<std::string> there =
+      CompileWithCommand(Beside(NEURON_COMPILE), module, WithScalar());
   ASSERT_TRUE(there.ok()) << there.status().ToString();
   EXPECT_TRUE(*here == *there);
   const StatusOr<compiler::Signature> signature = SignatureOf(*there);
@@ -44,17 +33,17 @@ TEST(Compile, TheCommandGivesTheSameProgram) {
 }
 
 TEST(Compile, ACommandThatFailsIsQuoted) {
-  hlo::Module module = ScaleAndShift(2.0f);
-  compiler::Options options = ScalarOptions();
+  hlo::Module module = ScaleAndShift(1000, 2.0f);
+  compiler::Options options = WithScalar();
   options.lnc = 7;
-  const Status status = CompileWithCommand(NEURON_COMPILE, module, options).status();
+  const Status status = CompileWithCommand(Beside(NEURON_COMPILE), module, options).status();
   EXPECT_NE(status.message().find("ended with status 2"), std::string::npos) << status.ToString();
   EXPECT_NE(status.message().find("--lnc should be 1 or 2, got '7'"), std::string::npos);
 }
 
 TEST(Compile, ACommandThatDoesNotExistIsNamed) {
   const Status status =
-      CompileWithCommand("no-such-compiler", ScaleAndShift(1.0f), ScalarOptions()).status();
+      CompileWithCommand("no-such-compiler", ScaleAndShift(1000, 1.0f), WithScalar()).status();
   EXPECT_TRUE(IsNotFound(status));
   EXPECT_NE(status.message().find("'no-such-compiler' cannot be started"), std::string::npos);
 }
@@ -67,28 +56,29 @@ TEST(Compile, AForeignCompilerGetsDocumentedFlagsOnly) {
                             "echo \"$@\" > \"${10}\"\n";
   chmod(command.c_str(), 0755);
   compiler::Options options;
-  const StatusOr<std::string> words = CompileWithCommand(command, ScaleAndShift(1.0f), options);
+  const StatusOr<std::string> words =
+      CompileWithCommand(command, ScaleAndShift(1000, 1.0f), options);
   ASSERT_TRUE(words.ok()) << words.status().ToString();
   EXPECT_TRUE(words->starts_with("compile --framework XLA /")) << *words;
   EXPECT_NE(words->find("--target trn2 --lnc 1 --output "), std::string::npos);
   EXPECT_NE(words->find("--auto-cast=none"), std::string::npos);
-  EXPECT_TRUE(
-      IsUnimplemented(CompileWithCommand(command, ScaleAndShift(1.0f), ScalarOptions()).status()));
+  EXPECT_TRUE(IsUnimplemented(
+      CompileWithCommand(command, ScaleAndShift(1000, 1.0f), WithScalar()).status()));
 }
 
 TEST(CacheKey, DependsOnWhatTheProgramDependsOn) {
-  const std::string key = *CacheKey(ScaleAndShift(2.0f), ScalarOptions());
+  const std::string key = *CacheKey(ScaleAndShift(1000, 2.0f), WithScalar());
   EXPECT_EQ(key.size(), 64u);
-  EXPECT_EQ(key, *CacheKey(ScaleAndShift(2.0f), ScalarOptions()));
-  EXPECT_EQ(key, *CacheKey(ScaleAndShift(2.0f, "model.py:41"), ScalarOptions()));
-  EXPECT_NE(key, *CacheKey(ScaleAndShift(3.0f), ScalarOptions()));
+  EXPECT_EQ(key, *CacheKey(ScaleAndShift(1000, 2.0f), WithScalar()));
+  EXPECT_EQ(key, *CacheKey(Marked(ScaleAndShift(1000, 2.0f), "model.py:41"), WithScalar()));
+  EXPECT_NE(key, *CacheKey(ScaleAndShift(1000, 3.0f), WithScalar()));
   for (int change = 0; change < 4; ++change) {
-    compiler::Options options = ScalarOptions();
+    compiler::Options options = WithScalar();
     if (change == 0) options.target = isa::Target::kTrn3;
     if (change == 1) options.lnc = 2;
     if (change == 2) options.relaxed = true;
     if (change == 3) options.parameters.clear();
-    EXPECT_NE(key, *CacheKey(ScaleAndShift(2.0f), options)) << change;
+    EXPECT_NE(key, *CacheKey(ScaleAndShift(1000, 2.0f), options)) << change;
   }
 }
 

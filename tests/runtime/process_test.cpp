@@ -10,7 +10,7 @@ namespace {
 
 TEST(Process, DescribesWhichLibraryServes) {
   const std::string text = Describe();
-  EXPECT_NE(text.find(RECORDING_NRT), std::string::npos) << text;
+  EXPECT_NE(text.find(Beside(RECORDING_NRT)), std::string::npos) << text;
   EXPECT_NE(text.find("2.30.0.0 (recording)"), std::string::npos);
   EXPECT_NE(text.find("2 device(s) trn2"), std::string::npos);
   EXPECT_EQ(DeviceCount(), 2);

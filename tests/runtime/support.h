@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "beside.h"
 #include "runtime/loaded_executable.h"
 #include "runtime/process.h"
 #include "runtime/runtime.h"
@@ -17,13 +18,13 @@ namespace neuron::runtime {
 
 // Before anything asks for the library: whatever the environment names, these tests use ours.
 inline const bool kUsesRecordingLibrary = [] {
-  setenv("TORCHNEURON_NRT_LIBRARY", RECORDING_NRT, 1);
+  setenv("TORCHNEURON_NRT_LIBRARY", Beside(RECORDING_NRT).c_str(), 1);
   return true;
 }();
 
 template <typename Function>
 Function* Recording(const char* name) {
-  static void* handle = dlopen(RECORDING_NRT, RTLD_NOW | RTLD_LOCAL);
+  static void* handle = dlopen(Beside(RECORDING_NRT).c_str(), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(handle, name));
 }
 inline void ClearCalls() { Recording<void()>("recording_nrt_clear")(); }
