@@ -72,6 +72,13 @@ std::string_view EngineName(Engine engine) {
   return "?";
 }
 
+Engine DefaultEngine(const InstructionDef& def) {
+  if ((def.engines & Bit(Engine::kVector)) != 0) return Engine::kVector;
+  for (int i = 1; i < kNumEngines; ++i)
+    if ((def.engines & Bit(static_cast<Engine>(i))) != 0) return static_cast<Engine>(i);
+  return Engine::kUnknown;
+}
+
 std::span<const InstructionDef* const> InstructionTable() { return kTable; }
 
 const InstructionDef& DefOf(Opcode opcode) {

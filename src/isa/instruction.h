@@ -111,7 +111,7 @@ struct InstructionDef {
   std::string_view mnemonic;
   std::string_view summary;   // one line
   std::string_view doc;       // what it computes; paragraphs end with a line break
-  uint8_t engines = 0;        // mask of Bit(engine); the first bit set is the default
+  uint8_t engines = 0;        // mask of Bit(engine)
   std::span<const OperandDef> operands = {};
   uint8_t max_free_dims = 4;
   // Rules beyond operand kinds, memories and dtypes. A message starts with a label such as
@@ -124,6 +124,9 @@ struct InstructionDef {
   bool ours = false;          // an extension of the public ISA
   std::string_view source;    // documentation the row rests on
 };
+
+// Where an instruction runs if nothing else is said: Vector if it can, else the first of its engines.
+Engine DefaultEngine(const InstructionDef& def);
 
 std::span<const InstructionDef* const> InstructionTable();
 const InstructionDef& DefOf(Opcode opcode);

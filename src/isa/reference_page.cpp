@@ -5,11 +5,12 @@
 namespace neuron::isa {
 namespace {
 
-std::string Engines(uint8_t mask) {
-  std::string text;
+std::string Engines(const InstructionDef& row) {
+  std::string text(EngineName(DefaultEngine(row)));
   for (int i = 1; i < kNumEngines; ++i) {
     const Engine engine = static_cast<Engine>(i);
-    if ((mask & Bit(engine)) != 0) text += StrCat(text.empty() ? "" : ", ", EngineName(engine));
+    if ((row.engines & Bit(engine)) != 0 && engine != DefaultEngine(row))
+      text += StrCat(", ", EngineName(engine));
   }
   return text;
 }
@@ -80,7 +81,7 @@ std::string InstructionText(const InstructionDef& row) {
                    " | ", tile ? Memories(operand.memories) : "", " | ",
                    tile ? DTypes(operand.dtypes) : "", " | ", operand.doc, " |\n");
   }
-  text += StrCat(row.operands.empty() ? "" : "\n", "Engines: ", Engines(row.engines), ".");
+  text += StrCat(row.operands.empty() ? "" : "\n", "Engines: ", Engines(row), ".");
   if (!row.cost_doc.empty()) text += StrCat(" Cost: ", row.cost_doc, ".");
   return text + StrCat(" Source: ", row.source, ".\n");
 }

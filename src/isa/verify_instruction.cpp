@@ -101,7 +101,8 @@ Status CheckPort(const AccessPattern& tile, Engine engine, Role role) {
   return OkStatus();
 }
 
-Status CheckPartitions(const AccessPattern& tile) {
+// DMA addresses SBUF as memory; engines read it through ports of 32 partitions.
+Status CheckPartitions(const AccessPattern& tile, Engine engine) {
   const int64_t count = tile.partitions.max;
   const int start = tile.start_partition;
   if (count < 1 || count > kPartitions)
@@ -109,6 +110,7 @@ Status CheckPartitions(const AccessPattern& tile) {
   if (start + count > kPartitions)
     return InvalidArgument("covers partitions ", start, " to ", start + count, ", memory has ",
                            kPartitions);
+  if (engine == Engine::kDma) return OkStatus();
   const int grain = count > 64 ? 128 : count > 32 ? 64 : 32;
   if (start % grain != 0)
     return InvalidArgument("starts at partition ", start, "; ", count,
@@ -170,7 +172,7 @@ Status CheckTile(const AccessPattern& tile, const OperandDef& def, const Instruc
     if (tile.partitions.max < 1) return InvalidArgument("has ", tile.partitions.max, " rows");
     return OkStatus();
   }
-  NEURON_RETURN_IF_ERROR(CheckPartitions(tile));
+  NEURON_RETURN_IF_ERROR(CheckPartitions(tile, instruction.engine));
   if (tile.offset.is_constant()) {
     const TargetRow& limits = RowOf(target);
     const int64_t most = tile.memory == Memory::kSbuf ? limits.sbuf_bytes_per_partition

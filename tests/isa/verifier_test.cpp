@@ -73,6 +73,8 @@ TEST(VerifyInstruction, PartitionsStartAtQuadrants) {
   ExpectRefused(copy(65, 32), "may start at multiples of 128");
   ExpectRefused(copy(64, 96), "covers partitions 96 to 160");
   ExpectRefused(copy(129, 0), "has 129 partitions");
+  ExpectLegal(Make(Opcode::dma_copy, Engine::kDma,
+                   {Sbuf(1, 4, DType::kF32, 5), Sbuf(1, 4, DType::kF32, 77)}));
 }
 
 TEST(VerifyInstruction, TilesStayInsideMemory) {

@@ -1,0 +1,322 @@
+"""Kernels: from a Python function to a program, and its runs.
+
+A call traces the function with HBM tensors in place of arrays; everything else is a compile-time
+constant. Programs are kept per signature.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nki import _core, _frameworks
+from nki._dtypes import as_dtype
+from nki._errors import NkiExecutionError, NkiValidationError
+from nki._report import Report
+from nki._tensor import NkiTensor, Storage, make_tensor
+from nki._trace import IN_OUT, INPUT, OUTPUT, SCRATCH, Trace, default_target, is_tracing, tracing
+
+__all__ = ["Kernel", "jit", "simulate"]
+
+
+@dataclass
+class _Compiled:
+    programs: list[_core.Program]
+    executables: list[_core.Executable]
+    tensors: list[Storage]  # what is bound: arguments, then outputs
+    result: Any  # the returned structure, of NkiTensors
+    sbuf_bytes: int
+    psum_bytes: int
+
+
+class Kernel:
+    """A kernel: `kernel(*arrays)` runs it, `kernel[2]` is the same kernel on two physical cores.
+
+    Called inside another kernel it is part of that kernel. After a run, `report` holds its modelled
+    time and what it consists of.
+    """
+
+    def __init__(self, function: Callable[..., Any], lnc: int = 1) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.lnc = lnc
+        self.report: Report | None = None
+        self._compiled: dict[Any, _Compiled] = {}
+
+    def __getitem__(self, lnc: int) -> Kernel:
+        if lnc not in (1, 2):
+            raise NkiValidationError(f"kernel.lnc: {lnc}, a logical core has 1 or 2 physical ones")
+        return Kernel(self.function, lnc)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<nki kernel {self.function.__qualname__}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if is_tracing():
+            return self.function(*args, **kwargs)
+        arrays = _Arrays()
+        compiled = self._lookup(self._call(args, kwargs, arrays), arrays)
+        return self._run(compiled, arrays)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Report:
+        """Compile for these arguments without running: the report has no time."""
+        arrays = _Arrays()
+        return self._report(self._compile(self._call(args, kwargs, arrays), arrays), None)
+
+    def _call(self, args: Any, kwargs: Any, arrays: _Arrays) -> _Call:
+        """The arguments, with stand-ins for arrays, named as the function names them."""
+        names = list(inspect.signature(self.function).parameters)
+        names += [f"argument{i}" for i in range(len(names), len(args))]
+        return (
+            tuple(arrays.replace(arg, name) for arg, name in zip(args, names, strict=False)),
+            {name: arrays.replace(arg, name) for name, arg in kwargs.items()},
+        )
+
+    def _lookup(self, call: _Call, arrays: _Arrays) -> _Compiled:
+        try:
+            key: Any = (default_target(), self.lnc, _key(call))
+            hash(key)
+        except TypeError:
+            key = None
+        compiled = self._compiled.get(key) if key is not None else None
+        if compiled is None:
+            compiled = self._compile(call, arrays)
+            try:
+                compiled.executables = [_core.Executable(p, 0) for p in compiled.programs]
+            except _core.Error as error:
+                raise NkiExecutionError(*error.args) from None
+            if key is not None:
+                self._compiled[key] = compiled
+        return compiled
+
+    def _compile(self, call: _Call, arrays: _Arrays) -> _Compiled:
+        programs: list[_core.Program] = []
+        for program_id in range(self.lnc):
+            trace = Trace(self.function.__name__, default_target(), self.lnc, program_id)
+            with tracing(trace):
+                inputs = arrays.declare(trace)
+                args, kwargs = _fill(call, inputs)
+                result = self.function(*args, **kwargs)
+            storages = _finish(trace, result, self.lnc)
+            try:
+                programs.append(trace.builder.build())
+            except _core.Error as error:
+                raise NkiValidationError(error.args[1], filename="", lineno=0) from None
+        return _Compiled(
+            programs,
+            [],
+            storages,
+            result,
+            trace.memories["sbuf"].peak,
+            trace.memories["psum"].peak,
+        )
+
+    def _run(self, compiled: _Compiled, arrays: _Arrays) -> Any:
+        host: dict[str, np.ndarray[Any, Any]] = {}
+        bindings = []
+        for storage in compiled.tensors:
+            if storage.kind in (INPUT, IN_OUT) and storage.array is not None:
+                array = arrays.contiguous(storage.array)
+            else:
+                array = np.zeros(storage.shape, storage.dtype.numpy)
+            host[storage.name] = array
+            data = array.reshape(-1).view(np.uint8)  # not a copy: the array is contiguous
+            bindings.append(
+                (storage.name, data, storage.kind != OUTPUT, storage.kind in (OUTPUT, IN_OUT))
+            )
+        time_ps = 0
+        try:
+            for executable in compiled.executables:
+                time_ps = max(time_ps, executable.run(bindings))
+        except _core.Error as error:
+            raise NkiExecutionError(*error.args) from None
+        self.report = self._report(compiled, time_ps if time_ps > 0 else None)
+        arrays.write_back(compiled.tensors, host)
+        return _to_arrays(compiled.result, host, arrays)
+
+    def _report(self, compiled: _Compiled, time_ps: int | None) -> Report:
+        instructions: dict[str, int] = {}
+        busy: dict[str, float] = {}
+        for program in compiled.programs:
+            for name, count in program.mnemonics().items():
+                instructions[name] = instructions.get(name, 0) + count
+            for name, ns in program.busy_ns().items():
+                busy[name] = busy.get(name, 0.0) + ns
+        return Report(
+            self.function.__name__,
+            default_target(),
+            time_ps,
+            instructions,
+            busy,
+            compiled.sbuf_bytes,
+            compiled.psum_bytes,
+            tuple(compiled.programs),
+        )
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """Stands for an array among a kernel's arguments."""
+
+    number: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+_Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _key(value: Any) -> Any:
+    """Equal values of different types are different constants, hence different programs."""
+    if isinstance(value, (tuple, list)):
+        return (type(value), tuple(_key(item) for item in value))
+    if isinstance(value, dict):
+        return (dict, tuple((name, _key(item)) for name, item in value.items()))
+    return (type(value), value)
+
+
+def _fill(value: Any, inputs: list[NkiTensor]) -> Any:
+    """The arguments with tensors in place of the stand-ins."""
+    if isinstance(value, _Argument):
+        return inputs[value.number]
+    if type(value) in (tuple, list):
+        return type(value)(_fill(item, inputs) for item in value)
+    if type(value) is dict:
+        return {name: _fill(item, inputs) for name, item in value.items()}
+    return value
+
+
+class _Arrays:
+    """The arrays of one call, in the order of the arguments."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.names: list[str] = []
+        self.arrays: list[np.ndarray[Any, Any]] = []
+        self._copies: dict[int, np.ndarray[Any, Any]] = {}
+
+    def replace(self, value: Any, name: str) -> Any:
+        if type(value) in (tuple, list):
+            return type(value)(self.replace(item, f"{name}_{i}") for i, item in enumerate(value))
+        if type(value) is dict:
+            return {key: self.replace(item, f"{name}_{key}") for key, item in value.items()}
+        if not _frameworks.is_array(value):
+            return value
+        array = _frameworks.to_numpy(value)
+        if array.size == 0:
+            raise NkiValidationError(f"argument {name}: an array of shape {array.shape} is empty")
+        self.values.append(value)
+        self.names.append(name)
+        self.arrays.append(array)
+        shape = array.shape or (1,)
+        return _Argument(len(self.values) - 1, shape, as_dtype(array.dtype).name)
+
+    def declare(self, trace: Trace) -> list[NkiTensor]:
+        tensors = []
+        for number, (name, array) in enumerate(zip(self.names, self.arrays, strict=True)):
+            dtype = as_dtype(array.dtype)
+            storage = Storage(trace.unique_name(name), "hbm", array.shape or (1,), dtype)
+            storage.kind = INPUT
+            storage.array = number
+            storage.tensor = trace.builder.add_tensor(
+                storage.name, INPUT, array.size * dtype.itemsize
+            )
+            trace.hbm.append(storage)
+            tensors.append(make_tensor(storage))
+        return tensors
+
+    def contiguous(self, number: int) -> np.ndarray[Any, Any]:
+        array = self.arrays[number]
+        if array.flags.c_contiguous and array.flags.writeable:
+            return array
+        return self._copies.setdefault(number, np.array(array, order="C"))
+
+    def write_back(self, tensors: list[Storage], host: dict[str, np.ndarray[Any, Any]]) -> None:
+        for storage in tensors:
+            if storage.kind != IN_OUT or storage.array is None:
+                continue
+            array = self.arrays[storage.array]
+            if host[storage.name] is not array:
+                if not array.flags.writeable:
+                    raise NkiValidationError(
+                        f"argument {storage.name}: the kernel writes it and the array is read-only"
+                    )
+                array[...] = host[storage.name].reshape(array.shape)
+
+
+def _finish(trace: Trace, result: Any, lnc: int) -> list[Storage]:
+    """Name what is bound at execution: arguments as they are used, returned tensors as outputs."""
+    for tensor in _tensors(result):
+        storage = tensor._storage
+        if storage.on_chip:
+            raise NkiValidationError(
+                f"return: {tensor!r} is on chip; store it to a tensor in nl.shared_hbm"
+            )
+        if tensor.size * tensor.itemsize != np.prod(storage.shape) * storage.dtype.itemsize:
+            raise NkiValidationError(f"return: {tensor!r} is a part of {storage.name}")
+        if storage.kind == SCRATCH:
+            if storage.buffer != "shared_hbm":
+                raise NkiValidationError(
+                    f"return: {storage.name} is in {storage.buffer}; what a kernel returns is "
+                    "allocated with buffer=nl.shared_hbm"
+                )
+            storage.kind = OUTPUT if lnc == 1 else IN_OUT
+    bound = [storage for storage in trace.hbm if storage.kind in (INPUT, OUTPUT, IN_OUT)]
+    for storage in bound:
+        trace.builder.set_tensor(storage.tensor, storage.name, storage.kind)
+    return bound
+
+
+def _tensors(result: Any) -> list[NkiTensor]:
+    if result is None:
+        return []
+    if isinstance(result, NkiTensor):
+        return [result]
+    if isinstance(result, (tuple, list)):
+        return [tensor for item in result for tensor in _tensors(item)]
+    if isinstance(result, dict):
+        return [tensor for item in result.values() for tensor in _tensors(item)]
+    raise NkiValidationError(f"return: {type(result).__name__} is no tensor")
+
+
+def _to_arrays(result: Any, host: dict[str, np.ndarray[Any, Any]], arrays: _Arrays) -> Any:
+    if isinstance(result, NkiTensor):
+        storage = result._storage
+        if storage.array is not None:
+            return arrays.values[storage.array]
+        array = host[storage.name].reshape(result.shape)
+        return _frameworks.from_numpy(array, arrays.values[0] if arrays.values else None)
+    if isinstance(result, (tuple, list)):
+        return type(result)(_to_arrays(item, host, arrays) for item in result)
+    if isinstance(result, dict):
+        return {key: _to_arrays(item, host, arrays) for key, item in result.items()}
+    return result
+
+
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorator: a kernel. Options of earlier releases (mode, platform_target) are ignored."""
+    if function is None:
+        return lambda decorated: Kernel(decorated)
+    return function if isinstance(function, Kernel) else Kernel(function)
+
+
+def simulate(kernel: Callable[..., Any]) -> Kernel:
+    """The kernel, to be called on NumPy (or PyTorch CPU) arrays, run on the emulated chip.
+
+        add = nki.simulate(add_kernel)
+        z = add(x, y)
+        print(add.report)           # modelled time, instructions, memory
+
+    Arrays that the kernel writes are changed in place.
+    """
+    if isinstance(kernel, Kernel):
+        return Kernel(kernel.function, kernel.lnc)
+    return Kernel(kernel)

@@ -1,0 +1,41 @@
+"""What a run costs on the chip, by the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Of one run of a kernel."""
+
+    kernel: str
+    target: str
+    time_ps: int | None  # modelled device time; None where the library has no model
+    instructions: dict[str, int]  # by mnemonic, loop bodies once
+    busy_ns: dict[str, float]  # by engine: sum of costs alone, loop bodies once
+    sbuf_bytes: int  # highest byte per partition that was in use
+    psum_bytes: int
+    programs: tuple[Any, ...] = field(repr=False, default=())
+
+    @property
+    def time_us(self) -> float | None:
+        return None if self.time_ps is None else self.time_ps / 1e6
+
+    def disassemble(self) -> str:
+        """The program's text, one per core."""
+        return "\n".join(program.disassemble() for program in self.programs)
+
+    def __str__(self) -> str:
+        time = "time not modelled" if self.time_us is None else f"{self.time_us:.2f} us"
+        busy = ", ".join(
+            f"{name} {ns / 1e3:.2f}" for name, ns in sorted(self.busy_ns.items()) if ns
+        )
+        return (
+            f"{self.kernel} on {self.target}: {time}, {sum(self.instructions.values())} "
+            f"instructions; engine busy us: {busy}; SBUF {self.sbuf_bytes} B, "
+            f"PSUM {self.psum_bytes} B per partition"
+        )

@@ -1,0 +1,70 @@
+"""Loops and the grid.
+
+Python's own loops are unrolled while tracing. dynamic_range and fori_loop make hardware loops: the
+body is traced once, with a counter known at run time only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nki import _core
+from nki._errors import NkiValidationError
+from nki._scalar import NkiScalar, as_affine
+from nki._trace import current
+
+__all__ = [
+    "affine_range",
+    "dynamic_range",
+    "fori_loop",
+    "no_reorder",
+    "num_programs",
+    "program_id",
+    "program_ndim",
+    "sequential_range",
+    "static_range",
+]
+
+affine_range = sequential_range = static_range = range
+no_reorder = contextlib.nullcontext  # program order is kept everywhere
+
+
+def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[NkiScalar]:
+    """`for i in nl.dynamic_range(n)`: a hardware loop; bounds are integers or run-time scalars."""
+    if stop is None:
+        start, stop = 0, start
+    if int(step) < 1:
+        raise NkiValidationError(f"dynamic_range.step: {step}, expected a positive constant")
+    least = start.min if isinstance(start, NkiScalar) else int(start)
+    most = (stop.max if isinstance(stop, NkiScalar) else int(stop)) - 1
+    if least < 0 or most < least:
+        raise NkiValidationError(
+            f"dynamic_range.bounds: the counter would go from {least} to {most}"
+        )
+    trace = current()
+    if not isinstance(stop, NkiScalar) and not isinstance(start, NkiScalar):
+        most = least + (most - least) // int(step) * int(step)
+    counter = trace.builder.loop_begin(as_affine(start), as_affine(stop), int(step), most)
+    with trace.loop():
+        yield NkiScalar(_core.Affine(counter), least, most)
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[NkiScalar], None], step: int = 1) -> None:
+    """Call `body_fun` once, with the counter; it runs for lower, lower + step, ... below upper."""
+    for i in dynamic_range(lower, upper, step):
+        body_fun(i)
+
+
+def program_id(axis: int = 0) -> int:
+    """Which of the num_programs cores this program runs on."""
+    return current().program_id
+
+
+def num_programs(axes: int = 0) -> int:
+    return current().grid
+
+
+def program_ndim() -> int:
+    return 1 if current().grid > 1 else 0

@@ -1,0 +1,28 @@
+// The parts of nki._core, one file each.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <utility>
+
+#include "base/status.h"
+
+namespace neuron::nki {
+
+void BindErrors(pybind11::module_& m);    // errors.cpp
+void BindTables(pybind11::module_& m);    // tables.cpp
+void BindPatterns(pybind11::module_& m);  // patterns.cpp
+void BindPrograms(pybind11::module_& m);  // programs.cpp
+
+// A failed Status as Python's _core.Error(code name, message).
+[[noreturn]] void Raise(const Status& status);
+inline void RaiseIfError(const Status& status) {
+  if (!status.ok()) Raise(status);
+}
+template <typename T>
+T ValueOrRaise(StatusOr<T> value) {
+  if (!value.ok()) Raise(value.status());
+  return std::move(value).value();
+}
+
+}  // namespace neuron::nki

@@ -1,0 +1,45 @@
+// A program loaded through NRT, run on host arrays: what nki.simulate stands on.
+//
+// Each run allocates device tensors for the arguments, writes, executes, reads back and frees.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+#include "isa/program.h"
+#include "nrt/loader.h"
+
+namespace neuron::nki {
+
+struct Binding {
+  std::string name;
+  void* data = nullptr;
+  size_t bytes = 0;
+  bool input = false;   // written to the device before the run
+  bool output = false;  // read back after it
+};
+
+class Executable {
+ public:
+  // Loads the process's NRT library at the first call. `core` counts among the visible ones.
+  static StatusOr<std::unique_ptr<Executable>> Load(const isa::Program& program, int core);
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
+  // Modelled duration in picoseconds; -1 where the library does not model time.
+  StatusOr<int64_t> Run(std::span<const Binding> bindings);
+
+ private:
+  Executable(const nrt::Library& nrt, nrt_model_t* model, int core)
+      : nrt_(nrt), model_(model), core_(core) {}
+
+  const nrt::Library& nrt_;
+  nrt_model_t* const model_;
+  const int core_;
+};
+
+}  // namespace neuron::nki
