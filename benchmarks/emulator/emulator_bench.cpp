@@ -182,5 +182,6 @@ void Main() {
 
 int main(int argc, char** argv) {
   if (argc > 1) neuron::emulator::filter = argv[1];
+  if (argc > 2) neuron::emulator::NrtClient::Get().nrt_emulator_set_num_threads(std::atoi(argv[2]));
   neuron::emulator::Main();
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "emulator/parallel.h"
 #include "emulator/reduction.h"
 
 namespace neuron::emulator {
@@ -194,6 +195,13 @@ void RunChunk(const RowProgram& program, const bool* scalar_value, Frame& f) {
   }
 }
 
+// Rows in ranges, shared between host threads where there is enough to do.
+template <typename Body>
+void ForRows(const RowProgram& program, const TileShape& shape, const Body& body) {
+  const double work = static_cast<double>(shape.rows * shape.elements) * program.ns_per_element;
+  ParallelFor(shape.rows, 1, work, body);
+}
+
 bool IsIntegral(DType dtype) { return IsInteger(dtype) || dtype == DType::kPred; }
 int Index(DType dtype) { return static_cast<int>(dtype == DType::kTF32 ? DType::kF32 : dtype); }
 
@@ -254,24 +262,26 @@ Status ExecuteReducingRows(const Operation& operation, Execution& execution) {
   ResolvedTiles<8> tiles;
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const TileShape& shape = *tiles.tile[program.shape_tile].shape;
-  Frame frame{.tiles = tiles.tile,
-              .registers = execution.registers,
-              .scratch = ThreadScratch(),
-              .row_elements = shape.elements,
-              .value = {}};
   const KernelTable& kernels = Kernels();
-  for (frame.row = 0; frame.row < shape.rows; ++frame.row) {
-    for (const RowReduce& reduce : program.reductions) {
-      RowReduction reduction(kernels, Domain::kFloat, reduce.op);
-      for (frame.first = 0; frame.first < shape.elements; frame.first += kRowChunk) {
-        frame.n = std::min(kRowChunk, shape.elements - frame.first);
-        RunChunk(program, program.scalar_value, frame);
-        reduction.Add(frame.value[reduce.value], frame.n);
+  ForRows(program, shape, [&](int64_t first_row, int64_t last_row) {
+    Frame frame{.tiles = tiles.tile,
+                .registers = execution.registers,
+                .scratch = ThreadScratch(),
+                .row_elements = shape.elements,
+                .value = {}};
+    for (frame.row = first_row; frame.row < last_row; ++frame.row) {
+      for (const RowReduce& reduce : program.reductions) {
+        RowReduction reduction(kernels, Domain::kFloat, reduce.op);
+        for (frame.first = 0; frame.first < shape.elements; frame.first += kRowChunk) {
+          frame.n = std::min(kRowChunk, shape.elements - frame.first);
+          RunChunk(program, program.scalar_value, frame);
+          reduction.Add(frame.value[reduce.value], frame.n);
+        }
+        FinishReduction(reduce, std::bit_cast<float>(reduction.Finish()),
+                        kernels.binary[0][static_cast<int>(reduce.op)][0], frame);
       }
-      FinishReduction(reduce, std::bit_cast<float>(reduction.Finish()),
-                      kernels.binary[0][static_cast<int>(reduce.op)][0], frame);
     }
-  }
+  });
   return OkStatus();
 }
 
@@ -282,17 +292,18 @@ Status ExecuteRows(const Operation& operation, Execution& execution) {
   ResolvedTiles<8> tiles;
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const TileShape& shape = *tiles.tile[program.shape_tile].shape;
-  Frame frame{.tiles = tiles.tile,
-              .registers = execution.registers,
-              .scratch = ThreadScratch(),
-              .row_elements = program.row_elements > 0 ? program.row_elements : shape.elements,
-              .value = {}};
-  for (frame.row = 0; frame.row < shape.rows; ++frame.row) {
-    for (frame.first = 0; frame.first < shape.elements; frame.first += kRowChunk) {
-      frame.n = std::min(kRowChunk, shape.elements - frame.first);
-      RunChunk(program, program.scalar_value, frame);
-    }
-  }
+  ForRows(program, shape, [&](int64_t first_row, int64_t last_row) {
+    Frame frame{.tiles = tiles.tile,
+                .registers = execution.registers,
+                .scratch = ThreadScratch(),
+                .row_elements = program.row_elements > 0 ? program.row_elements : shape.elements,
+                .value = {}};
+    for (frame.row = first_row; frame.row < last_row; ++frame.row)
+      for (frame.first = 0; frame.first < shape.elements; frame.first += kRowChunk) {
+        frame.n = std::min(kRowChunk, shape.elements - frame.first);
+        RunChunk(program, program.scalar_value, frame);
+      }
+  });
   return OkStatus();
 }
 
@@ -549,8 +560,11 @@ Status RowBuilder::Reduce(Value value, isa::AluOp op, isa::ReduceCmd command, fl
 void RowBuilder::Finish() {
   RowProgram& program = *program_;
   NEURON_CHECK(program.num_values <= kMaxValues, "row program with ", program.num_values);
-  for (RowStep& step : program.steps)
+  program.ns_per_element = 0.1 * static_cast<double>(program.reductions.size());
+  for (RowStep& step : program.steps) {
     if (step.out >= 0) program.scalar_value[step.out] = step.scalar;
+    if (!step.scalar) program.ns_per_element += step.kind == RowStep::Kind::kUnary ? 0.5 : 0.1;
+  }
   // The last store's value is computed in place where its layout allows.
   if (!program.steps.empty() && program.steps.back().kind == RowStep::Kind::kStore) {
     const RowStep& store = program.steps.back();

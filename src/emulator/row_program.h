@@ -78,6 +78,7 @@ struct RowProgram : Operation::Payload {
   std::vector<RowReduce> reductions;
   int num_values = 0;
   bool scalar_value[64] = {};  // by value: one per row
+  double ns_per_element = 0;   // on the host, roughly
   int64_t row_elements = 0;    // before flattening; 0: known at run time only
   int shape_tile = 0;          // the tile whose rows and elements are walked
   bool flat = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulator/parallel.h"
+
 namespace neuron::emulator {
 namespace {
 
@@ -169,6 +171,21 @@ void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, 
   }
 }
 
+// RunCopy, with the outermost level shared between host threads.
+void RunShared(const CopyPlan& plan, const Tile& dst, const Tile& src) {
+  if (plan.kind == CopyPlan::Kind::kNone || plan.kind == CopyPlan::Kind::kGather)
+    return RunCopy(plan, Kernels(), dst, src);
+  constexpr int64_t kGrain = 16;  // rows of a transposed block
+  const double ns_per_byte = plan.kind == CopyPlan::Kind::kRows ? 0.05 : 0.15;
+  const double bytes = static_cast<double>(dst.rows() * dst.elements() * plan.element_bytes);
+  ParallelFor(plan.count[0], kGrain, bytes * ns_per_byte, [&](int64_t first, int64_t last) {
+    CopyPlan part = plan;
+    part.count[0] = last - first;
+    RunCopy(part, Kernels(), {dst.data + first * plan.dst_stride[0], dst.shape},
+            {src.data + first * plan.src_stride[0], src.shape});
+  });
+}
+
 namespace {
 
 struct Copy : Operation::Payload {
@@ -183,9 +200,9 @@ Status ExecuteCopy(const Operation& operation, Execution& execution) {
   const Tile& dst = tiles.tile[0];
   const Tile& src = tiles.tile[1];
   if (copy.dynamic) {
-    RunCopy(PlanCopy(*dst.shape, *src.shape), Kernels(), dst, src);
+    RunShared(PlanCopy(*dst.shape, *src.shape), dst, src);
   } else {
-    RunCopy(copy.plan, Kernels(), dst, src);
+    RunShared(copy.plan, dst, src);
   }
   return OkStatus();
 }

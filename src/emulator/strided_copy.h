@@ -28,6 +28,8 @@ struct CopyPlan {
 // Requires rows * elements of both shapes to be equal.
 CopyPlan PlanCopy(const TileShape& dst, const TileShape& src);
 void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, const Tile& src);
+// The same, shared between host threads where it is long.
+void RunShared(const CopyPlan& plan, const Tile& dst, const Tile& src);
 
 // An instruction that copies operand src to operand dst bit by bit.
 Status DecodeCopy(const DecodeInput& input, Operation* op);

@@ -29,11 +29,11 @@ Status Execute(const Operation& operation, Execution& execution) {
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const Tile& dst = tiles.tile[0];
   if (!transpose.dynamic) {
-    RunCopy(transpose.plan, Kernels(), dst, Tile{tiles.tile[1].data, &transpose.swapped});
+    RunShared(transpose.plan, dst, Tile{tiles.tile[1].data, &transpose.swapped});
     return OkStatus();
   }
   const TileShape swapped = Swapped(*tiles.tile[1].shape);
-  RunCopy(PlanCopy(*dst.shape, swapped), Kernels(), dst, Tile{tiles.tile[1].data, &swapped});
+  RunShared(PlanCopy(*dst.shape, swapped), dst, Tile{tiles.tile[1].data, &swapped});
   return OkStatus();
 }
 

@@ -30,6 +30,9 @@ uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model);
 // Valid until the thread's next call.
 const char* nrt_emulator_trace(nrt_model_t* model);
 
+// Host threads that may share the work of one instruction; 0: as many as the affinity allows.
+void nrt_emulator_set_num_threads(int32_t threads);
+
 // Why the calling thread's last failed call failed, as a sentence; "" if none did.
 const char* nrt_emulator_last_error(void);
 

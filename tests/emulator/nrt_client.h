@@ -49,6 +49,7 @@ class NrtClient {
   NEURON_CLIENT_SYMBOL(nrt_get_model_tensor_info)
   NEURON_CLIENT_SYMBOL(nrt_free_model_tensor_info)
   NEURON_CLIENT_SYMBOL(nrt_emulator_trace)
+  NEURON_CLIENT_SYMBOL(nrt_emulator_set_num_threads)
   NEURON_CLIENT_SYMBOL(nrt_emulator_last_error)
   NEURON_CLIENT_SYMBOL(nrt_emulator_counters)
   NEURON_CLIENT_SYMBOL(nrt_emulator_reset_counters)

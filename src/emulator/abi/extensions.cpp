@@ -2,6 +2,7 @@
 #include <string>
 
 #include "emulator/abi/objects.h"
+#include "emulator/parallel.h"
 #include "nrt/nrt_emulator_abi.h"
 
 namespace abi = neuron::emulator::abi;
@@ -39,6 +40,8 @@ uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model) {
   if (model == nullptr || model->magic != abi::kModelMagic) return 0;
   return static_cast<uint64_t>(model->program->last_duration_ps());
 }
+
+void nrt_emulator_set_num_threads(int32_t threads) { neuron::emulator::SetHostThreads(threads); }
 
 const char* nrt_emulator_trace(nrt_model_t* model) {
   thread_local std::string json;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "emulator/parallel.h"
 #include "emulator/row_io.h"
 #include "emulator/transpose.h"
 #include "isa/operands.h"
@@ -9,6 +10,7 @@ namespace neuron::emulator {
 namespace {
 
 constexpr int64_t kPanel = 512;              // columns of the moving operand taken at once
+constexpr int64_t kGrain = 64;               // columns that one host thread takes at least
 constexpr int64_t kPitch = kPanel * 4 + 64;  // of packed rows: no power of two
 
 struct Matmul : Operation::Payload {
@@ -63,12 +65,21 @@ void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, con
       matmul.brain ? matmul.kernels->matmul_bf16 : matmul.kernels->matmul_f32;
   const Rows a = DenseRows(matmul, stationary, 0, m, packed.stationary);
   const bool direct = dst.shape->contiguous() && !matmul.narrow_out;
+  // About 100 GFLOPS in fp32, 200 in bf16, of one host core with AVX-512.
+  const double ns_per_product = matmul.brain ? 0.01 : 0.02;
   for (int64_t first = 0; first < moving.elements(); first += kPanel) {
     const int64_t n = std::min(kPanel, moving.elements() - first);
     const Rows b = DenseRows(matmul, moving, first, n, packed.moving);
+    const auto dot = [&](char* out, int64_t out_stride) {
+      ParallelFor(n, kGrain, static_cast<double>(k * m * n) * ns_per_product,
+                  [&](int64_t from, int64_t to) {
+                    kernel(reinterpret_cast<float*>(out + from * 4), out_stride, a.data, a.stride,
+                           b.data + from * (matmul.brain ? 2 : 4), b.stride, k, m, to - from,
+                           accumulate, ThreadPacked().scratch);
+                  });
+    };
     if (direct) {
-      kernel(reinterpret_cast<float*>(dst.data + first * 4), dst.shape->row_stride, a.data,
-             a.stride, b.data, b.stride, k, m, n, accumulate, packed.scratch);
+      dot(dst.data + first * 4, dst.shape->row_stride);
       continue;
     }
     if (accumulate)
@@ -78,8 +89,7 @@ void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, con
             ReadRow(*matmul.kernels, Domain::kFloat, *dst.shape, dst.row(row), first, n, to);
         if (old != to) std::copy_n(static_cast<const char*>(old), n * 4, to);
       }
-    kernel(reinterpret_cast<float*>(packed.out), kPitch, a.data, a.stride, b.data, b.stride, k, m,
-           n, accumulate, packed.scratch);
+    dot(packed.out, kPitch);
     for (int64_t row = 0; row < m; ++row)
       WriteRow(*matmul.kernels, Domain::kFloat, *dst.shape, dst.row(row), first, n,
                packed.out + row * kPitch);
