@@ -23,10 +23,11 @@ for one NeuronCore, which the emulator then runs. Needs NumPy and ml_dtypes.
 from nki import isa, language
 from nki._errors import NkiCapacityError, NkiError, NkiExecutionError, NkiValidationError
 from nki._kernel import Kernel, jit, simulate
-from nki._report import Report
+from nki._report import Event, Report
 from nki._tensor import NkiTensor
 
 __all__ = [
+    "Event",
     "Kernel",
     "NkiCapacityError",
     "NkiError",

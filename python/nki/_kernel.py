@@ -159,6 +159,7 @@ class Kernel:
             compiled.sbuf_bytes,
             compiled.psum_bytes,
             tuple(compiled.programs),
+            tuple(compiled.executables),
         )
 
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Report"]
+__all__ = ["Event", "Report"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One execution of an instruction on the modelled time line of its core."""
+
+    mnemonic: str
+    engine: str
+    queue: int
+    start_ps: int
+    end_ps: int
+    source: str  # "kernel.py:41"
+    core: int = 0
 
 
 @dataclass(frozen=True)
@@ -20,6 +34,7 @@ class Report:
     sbuf_bytes: int  # highest byte per partition that was in use
     psum_bytes: int
     programs: tuple[Any, ...] = field(repr=False, default=())
+    executables: tuple[Any, ...] = field(repr=False, default=())
 
     @property
     def time_us(self) -> float | None:
@@ -28,6 +43,15 @@ class Report:
     def disassemble(self) -> str:
         """The program's text, one per core."""
         return "\n".join(program.disassemble() for program in self.programs)
+
+    def timeline(self) -> list[Event]:
+        """What ran when, by the model; empty where the library does not say."""
+        events = []
+        for core, executable in enumerate(self.executables):
+            for row in json.loads(executable.trace_json() or "[]"):
+                row.pop("instruction")
+                events.append(Event(**row, core=core))
+        return events
 
     def __str__(self) -> str:
         time = "time not modelled" if self.time_us is None else f"{self.time_us:.2f} us"

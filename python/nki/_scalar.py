@@ -29,9 +29,11 @@ class NkiScalar:
 
     def __add__(self, other: int | NkiScalar) -> NkiScalar:
         if isinstance(other, NkiScalar):
-            return NkiScalar(
-                self.affine.plus(other.affine), self.min + other.min, self.max + other.max
-            )
+            try:
+                total = self.affine.plus(other.affine)
+            except _core.Error as error:
+                raise NkiValidationError(f"scalar.terms: {error.args[1]}") from None
+            return NkiScalar(total, self.min + other.min, self.max + other.max)
         other = int(other)
         return NkiScalar(self.affine.plus(other), self.min + other, self.max + other)
 

@@ -378,6 +378,10 @@ class NkiTensor:
         byte_offset = as_affine(self._offset).times(self.dtype.itemsize).plus(storage.address)
         if dims is None:
             dims = merge(list(zip(self._strides[1:], self.shape[1:], strict=True)))
+        if len(dims) > 4:
+            raise NkiValidationError(
+                f"tensor.pattern: {self!r} walks {len(dims)} free dimensions, an operand at most 4"
+            )
         make = _core.sbuf if storage.buffer == "sbuf" else _core.psum
         return make(
             self.dtype.number, self._partition, self.shape[0], byte_offset, dims or [(1, 1)]

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include "nrt/status_table.h"
-
 namespace neuron::nki {
 namespace {
 
@@ -21,41 +19,41 @@ class Arguments {
 
   Status Upload(std::span<const Binding> bindings) {
     NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt_.nrt_allocate_tensor_set(&inputs_), "nrt_allocate_tensor_set"));
+        nrt_.Check(nrt_.nrt_allocate_tensor_set(&inputs_), "nrt_allocate_tensor_set"));
     NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt_.nrt_allocate_tensor_set(&outputs_), "nrt_allocate_tensor_set"));
+        nrt_.Check(nrt_.nrt_allocate_tensor_set(&outputs_), "nrt_allocate_tensor_set"));
     for (const Binding& binding : bindings) {
       nrt_tensor_t* tensor = nullptr;
       NEURON_RETURN_IF_ERROR(
-          nrt::ToStatus(nrt_.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, core_, binding.bytes,
-                                                 binding.name.c_str(), &tensor),
-                        "nrt_tensor_allocate"));
+          nrt_.Check(nrt_.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, core_, binding.bytes,
+                                              binding.name.c_str(), &tensor),
+                     "nrt_tensor_allocate"));
       tensors_.push_back(tensor);
       if (binding.input) {
-        NEURON_RETURN_IF_ERROR(nrt::ToStatus(
+        NEURON_RETURN_IF_ERROR(nrt_.Check(
             nrt_.nrt_tensor_write(tensor, binding.data, 0, binding.bytes), "nrt_tensor_write"));
         NEURON_RETURN_IF_ERROR(
-            nrt::ToStatus(nrt_.nrt_add_tensor_to_tensor_set(inputs_, binding.name.c_str(), tensor),
-                          "nrt_add_tensor_to_tensor_set"));
+            nrt_.Check(nrt_.nrt_add_tensor_to_tensor_set(inputs_, binding.name.c_str(), tensor),
+                       "nrt_add_tensor_to_tensor_set"));
       }
       if (binding.output)
         NEURON_RETURN_IF_ERROR(
-            nrt::ToStatus(nrt_.nrt_add_tensor_to_tensor_set(outputs_, binding.name.c_str(), tensor),
-                          "nrt_add_tensor_to_tensor_set"));
+            nrt_.Check(nrt_.nrt_add_tensor_to_tensor_set(outputs_, binding.name.c_str(), tensor),
+                       "nrt_add_tensor_to_tensor_set"));
     }
     return OkStatus();
   }
 
   Status Execute(nrt_model_t* model) {
-    return nrt::ToStatus(nrt_.nrt_execute(model, inputs_, outputs_), "nrt_execute");
+    return nrt_.Check(nrt_.nrt_execute(model, inputs_, outputs_), "nrt_execute");
   }
 
   Status Download(std::span<const Binding> bindings) {
     for (size_t i = 0; i < bindings.size(); ++i)
       if (bindings[i].output)
         NEURON_RETURN_IF_ERROR(
-            nrt::ToStatus(nrt_.nrt_tensor_read(tensors_[i], bindings[i].data, 0, bindings[i].bytes),
-                          "nrt_tensor_read"));
+            nrt_.Check(nrt_.nrt_tensor_read(tensors_[i], bindings[i].data, 0, bindings[i].bytes),
+                       "nrt_tensor_read"));
     return OkStatus();
   }
 
@@ -73,11 +71,11 @@ StatusOr<std::unique_ptr<Executable>> Executable::Load(const isa::Program& progr
   const StatusOr<const nrt::Library*>& library = nrt::GetLibrary();
   if (!library.ok()) return library.status();
   const nrt::Library& nrt = **library;
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(nrt.nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init"));
+  NEURON_RETURN_IF_ERROR(nrt.Check(nrt.nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init"));
   const std::string container = isa::Encode(program);
   nrt_model_t* model = nullptr;
   NEURON_RETURN_IF_ERROR(
-      nrt::ToStatus(nrt.nrt_load(container.data(), container.size(), core, 1, &model), "nrt_load"));
+      nrt.Check(nrt.nrt_load(container.data(), container.size(), core, 1, &model), "nrt_load"));
   return std::unique_ptr<Executable>(new Executable(nrt, model, core));
 }
 
@@ -90,6 +88,12 @@ StatusOr<int64_t> Executable::Run(std::span<const Binding> bindings) {
   NEURON_RETURN_IF_ERROR(arguments.Download(bindings));
   if (!nrt_.device_time()) return int64_t{-1};
   return static_cast<int64_t>(nrt_.nrt_emulator_last_duration_ps(model_));
+}
+
+std::string Executable::TraceJson() const {
+  if (nrt_.nrt_emulator_trace == nullptr) return "";
+  const char* const json = nrt_.nrt_emulator_trace(model_);
+  return json != nullptr ? json : "";
 }
 
 }  // namespace neuron::nki

@@ -33,6 +33,10 @@ class Executable {
   // Modelled duration in picoseconds; -1 where the library does not model time.
   StatusOr<int64_t> Run(std::span<const Binding> bindings);
 
+  // The last run's instructions on the modelled time line, as nrt_emulator_trace gives them; ""
+  // where the library has none.
+  std::string TraceJson() const;
+
  private:
   Executable(const nrt::Library& nrt, nrt_model_t* model, int core)
       : nrt_(nrt), model_(model), core_(core) {}

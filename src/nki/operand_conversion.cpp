@@ -1,5 +1,7 @@
 #include "nki/operand_conversion.h"
 
+#include <pybind11/stl.h>
+
 namespace neuron::nki {
 
 namespace py = pybind11;

@@ -152,7 +152,8 @@ void BindPrograms(py::module_& m) {
   py::class_<Executable>(m, "Executable")
       .def(py::init(
           [](const isa::Program& p, int core) { return ValueOrRaise(Executable::Load(p, core)); }))
-      .def("run", &Run);
+      .def("run", &Run)
+      .def("trace_json", &Executable::TraceJson);
 }
 
 }  // namespace neuron::nki

@@ -172,6 +172,21 @@ def test_report_tells_time_instructions_and_memory():
     assert "scale on trn2" in str(report)
 
 
+def test_timeline_keeps_dependences():
+    run = nki.simulate(scale)
+    run(X)
+    load, compute, store = run.report.timeline()
+    assert (load.mnemonic, compute.mnemonic, store.mnemonic) == (
+        "dma_copy",
+        "tensor_scalar",
+        "dma_copy",
+    )
+    assert compute.engine == "vector"
+    assert compute.source.startswith("test_kernel.py:")
+    assert 0 <= load.start_ps < load.end_ps <= compute.start_ps < compute.end_ps <= store.start_ps
+    assert store.end_ps <= run.report.time_ps
+
+
 def test_trace_needs_no_device():
     report = scale.trace(X)
     assert report.time_us is None
