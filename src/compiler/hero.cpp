@@ -1,6 +1,8 @@
 #include "compiler/hero.h"
 
+#include "compiler/convolution.h"
 #include "compiler/dot.h"
+#include "compiler/irregular.h"
 #include "compiler/movement.h"
 #include "compiler/wide_kernel.h"
 
@@ -10,13 +12,25 @@ using hlo::Opcode;
 
 bool IsHero(const hlo::Instruction& x) {
   switch (x.opcode()) {
-    case Opcode::kDot:
+    case Opcode::kCholesky:
     case Opcode::kConcatenate:
+    case Opcode::kConvolution:
+    case Opcode::kDot:
     case Opcode::kDynamicSlice:
     case Opcode::kDynamicUpdateSlice:
+    case Opcode::kFft:
+    case Opcode::kGather:
     case Opcode::kPad:
     case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kRngBitGenerator:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+    case Opcode::kTriangularSolve:
       return true;
+    case Opcode::kCustomCall:
+      return IsKnownCustomCall(x);
     default:
       return false;
   }
@@ -25,18 +39,40 @@ bool IsHero(const hlo::Instruction& x) {
 Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
   ctx.SetSource(kernel.hero);
   switch (kernel.hero->opcode()) {
-    case Opcode::kDot:
-      return EmitDot(ctx, kernel);
+    case Opcode::kCholesky:
+      return EmitCholesky(ctx, kernel);
     case Opcode::kConcatenate:
       return EmitConcatenate(ctx, kernel);
+    case Opcode::kConvolution:
+      return EmitConvolution(ctx, kernel);
+    case Opcode::kCustomCall:
+      return EmitCustomCall(ctx, kernel);
+    case Opcode::kDot:
+      return EmitDot(ctx, kernel);
     case Opcode::kDynamicSlice:
       return EmitDynamicSlice(ctx, kernel);
     case Opcode::kDynamicUpdateSlice:
       return EmitDynamicUpdateSlice(ctx, kernel);
+    case Opcode::kFft:
+      return EmitFft(ctx, kernel);
+    case Opcode::kGather:
+      return EmitGatherGeneral(ctx, kernel);
     case Opcode::kPad:
       return EmitPad(ctx, kernel);
     case Opcode::kReduce:
       return EmitWideReduce(ctx, kernel);
+    case Opcode::kReduceWindow:
+      return EmitReduceWindowGeneral(ctx, kernel);
+    case Opcode::kRngBitGenerator:
+      return EmitRngBitGenerator(ctx, kernel);
+    case Opcode::kScatter:
+      return EmitScatterGeneral(ctx, kernel);
+    case Opcode::kSelectAndScatter:
+      return EmitSelectAndScatterGeneral(ctx, kernel);
+    case Opcode::kSort:
+      return EmitSort(ctx, kernel);
+    case Opcode::kTriangularSolve:
+      return EmitTriangularSolve(ctx, kernel);
     default:
       return Unimplemented("compiler: no kernel for ", kernel.hero->name());
   }

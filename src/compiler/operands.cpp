@@ -1,5 +1,7 @@
 #include "compiler/operands.h"
 
+#include "compiler/movement.h"
+
 namespace neuron::compiler {
 namespace {
 
@@ -31,6 +33,26 @@ StatusOr<View> OperandView(EmitContext& ctx, const hlo::Instruction* operand) {
   }
   return Unimplemented("compiler: ", view.base->name(), " = ", view.base->shape().ToString(), " ",
                        hlo::OpcodeName(view.base->opcode()), " is read from HBM, but is not there");
+}
+
+StatusOr<AccessPattern> DenseOperand(EmitContext& ctx, const hlo::Instruction* operand) {
+  NEURON_ASSIGN_OR_RETURN(const View view, OperandView(ctx, operand));
+  const int64_t bytes = ByteSize(view.dtype), elements = Product(view.sizes);
+  const auto flat = [&](uint16_t tensor, int64_t offset) {
+    return AccessPattern::Hbm(view.dtype, tensor, Affine(offset), Count(1), 0,
+                              {{1, Count(elements)}});
+  };
+  const Buffer buffer = ctx.BufferOf(view.base);
+  if (view.IsDense()) return flat(buffer.tensor, buffer.byte_offset + view.offset * bytes);
+  const uint16_t scratch = ctx.b.AddTensor({.name = StrCat("dense", ctx.b.program().tensors.size()),
+                                            .kind = isa::TensorKind::kScratch,
+                                            .bytes = elements * bytes});
+  const HbmView to{.tensor = scratch,
+                   .dtype = view.dtype,
+                   .byte_offset = Affine(0),
+                   .strides = DenseStrides(view.sizes)};
+  NEURON_RETURN_IF_ERROR(EmitCopy(ctx, view.sizes, to, HbmViewOf(ctx, view)));
+  return flat(scratch, 0);
 }
 
 AccessPattern FlatTile(const EmitContext& ctx, const hlo::Instruction* base, DType dtype) {

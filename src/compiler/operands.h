@@ -9,7 +9,11 @@ namespace neuron::compiler {
 // whose values are known.
 StatusOr<View> OperandView(EmitContext& ctx, const hlo::Instruction* operand);
 
-// All of a value's buffer as one flat HBM tile of `dtype` elements: what GpSimd kernels take.
+// The operand's elements in row-major order as one flat HBM tile, what GpSimd kernels take: a part
+// of its buffer if they lie there so, else a scratch copy made by DMA.
+StatusOr<AccessPattern> DenseOperand(EmitContext& ctx, const hlo::Instruction* operand);
+
+// All of a value's buffer as one flat HBM tile of `dtype` elements.
 AccessPattern FlatTile(const EmitContext& ctx, const hlo::Instruction* base, DType dtype);
 
 }  // namespace neuron::compiler

@@ -77,6 +77,17 @@ TEST(VerifyInstruction, PartitionsStartAtQuadrants) {
                    {Sbuf(1, 4, DType::kF32, 5), Sbuf(1, 4, DType::kF32, 77)}));
 }
 
+TEST(VerifyInstruction, DmaWritesAnyPartitions) {
+  const auto load = [](int64_t partitions, int start) {
+    return Make(Opcode::dma_copy, Engine::kDma,
+                {Sbuf(partitions, 4, DType::kF32, start),
+                 A::Hbm(DType::kF32, 0, 0, partitions, 4, {{1, 4}})});
+  };
+  ExpectLegal(load(1, 5));
+  ExpectLegal(load(33, 32));
+  ExpectRefused(load(64, 96), "covers partitions 96 to 160");
+}
+
 TEST(VerifyInstruction, TilesStayInsideMemory) {
   const auto fill = [](A tile) { return Make(Opcode::memset, Engine::kVector, {tile, 0.0}); };
   ExpectLegal(fill(Sbuf(128, 4, DType::kF32, 0, 224 * 1024 - 16)));
