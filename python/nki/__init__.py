@@ -20,7 +20,7 @@ A kernel is ordinary Python that is traced: each call of nki.isa appends an inst
 for one NeuronCore, which the emulator then runs. Needs NumPy and ml_dtypes.
 """
 
-from nki import isa, language
+from nki import dtype, isa, language, typing
 from nki._errors import NkiCapacityError, NkiError, NkiExecutionError, NkiValidationError
 from nki._kernel import Kernel, jit, simulate
 from nki._report import Event, Report
@@ -35,8 +35,10 @@ __all__ = [
     "NkiTensor",
     "NkiValidationError",
     "Report",
+    "dtype",
     "isa",
     "jit",
     "language",
     "simulate",
+    "typing",
 ]

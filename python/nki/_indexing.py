@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from nki._dtypes import as_dtype
+from nki._dtypes import DType, as_dtype
 from nki._errors import NkiValidationError
 from nki._scalar import NkiScalar
 from nki._tensor import DynamicSlice, NkiTensor
@@ -114,11 +114,16 @@ def access_pattern(
     scale = tensor.strides[indirect_dim]
     start: Any = offset
     if scalar_offset is not None:
-        if isinstance(scalar_offset, NkiTensor):
-            from nki.isa._registers import scalar_load
+        from nki.isa._registers import bounded
 
-            scalar_offset = scalar_load(scalar_offset, least=0, most=tensor.shape[indirect_dim] - 1)
-        start = scalar_offset * scale + offset
+        first = 1 if tensor.is_on_chip else 0
+        reach = sum(stride * (count - 1) for stride, count in pattern[first:] if stride > 0)
+        room = _room(tensor, new) - offset - reach - 1
+        if room < 0 or scale < 1:
+            raise NkiValidationError(
+                f"tensor.ap: the pattern reaches {-room} elements beyond {tensor.name}"
+            )
+        start = bounded(scalar_offset, 0, room // scale) * scale + offset
     if tensor.is_on_chip:
         row = tensor._storage.free_size * tensor._storage.dtype.itemsize // new.itemsize
         if shape[0] > 1 and strides[0] != row:
@@ -146,6 +151,14 @@ def access_pattern(
         view._strides = (0, *view._strides[1:])
         view._index = (vector_offset, scale, tensor.shape[indirect_dim])
     return view
+
+
+def _room(tensor: NkiTensor, dtype: DType) -> int:
+    """Elements of `dtype` from where the tensor begins to the end of its memory (or partition)."""
+    storage = tensor._storage
+    total = storage.free_size if storage.on_chip else math.prod(storage.shape)
+    begin = tensor._offset.max if isinstance(tensor._offset, NkiScalar) else tensor._offset
+    return (total * storage.dtype.itemsize - begin * tensor.dtype.itemsize) // dtype.itemsize
 
 
 def rearrange(

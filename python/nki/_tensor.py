@@ -207,10 +207,10 @@ class NkiTensor:
 
     def select(self, dim: int, index: Any) -> NkiTensor:
         """Drop `dim` at `index`: an integer, a run-time scalar or a tensor of one element."""
-        if isinstance(index, NkiTensor):
-            from nki.isa._registers import scalar_load
+        if isinstance(index, (NkiTensor, NkiScalar)):
+            from nki.isa._registers import bounded
 
-            index = scalar_load(index, least=0, most=self.shape[self._dim(dim)] - 1)
+            index = bounded(index, 0, self.shape[self._dim(dim)] - 1)
         key: list[Any] = [slice(None)] * self.ndim
         key[self._dim(dim)] = index
         return self[tuple(key)]

@@ -101,7 +101,7 @@ Status CheckPort(const AccessPattern& tile, Engine engine, Role role) {
   return OkStatus();
 }
 
-// DMA addresses SBUF as memory; engines read it through ports of 32 partitions.
+// DMA and sequencers address SBUF as memory; engines read it through ports of 32 partitions.
 Status CheckPartitions(const AccessPattern& tile, Engine engine) {
   const int64_t count = tile.partitions.max;
   const int start = tile.start_partition;
@@ -110,7 +110,7 @@ Status CheckPartitions(const AccessPattern& tile, Engine engine) {
   if (start + count > kPartitions)
     return InvalidArgument("covers partitions ", start, " to ", start + count, ", memory has ",
                            kPartitions);
-  if (engine == Engine::kDma) return OkStatus();
+  if (engine == Engine::kDma || engine == Engine::kSync) return OkStatus();
   const int grain = count > 64 ? 128 : count > 32 ? 64 : 32;
   if (start % grain != 0)
     return InvalidArgument("starts at partition ", start, "; ", count,

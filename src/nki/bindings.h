@@ -9,10 +9,11 @@
 
 namespace neuron::nki {
 
-void BindErrors(pybind11::module_& m);    // errors.cpp
-void BindTables(pybind11::module_& m);    // tables.cpp
-void BindPatterns(pybind11::module_& m);  // patterns.cpp
-void BindPrograms(pybind11::module_& m);  // programs.cpp
+void BindErrors(pybind11::module_& m);          // errors.cpp
+void BindTables(pybind11::module_& m);          // tables.cpp
+void BindPatterns(pybind11::module_& m);        // patterns.cpp
+void BindPrograms(pybind11::module_& m);        // programs.cpp
+void BindReferencePages(pybind11::module_& m);  // reference_pages.cpp
 
 // A failed Status as Python's _core.Error(code name, message).
 [[noreturn]] void Raise(const Status& status);

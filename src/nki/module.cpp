@@ -1,8 +1,6 @@
 // nki._core: what the Python package builds kernels with. Private: the package's own code only.
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
-#include "isa/reference_page.h"
 #include "nki/bindings.h"
 
 PYBIND11_MODULE(_core, m) {
@@ -11,5 +9,5 @@ PYBIND11_MODULE(_core, m) {
   neuron::nki::BindTables(m);
   neuron::nki::BindPatterns(m);
   neuron::nki::BindPrograms(m);
-  m.def("isa_reference_page", &neuron::isa::ReferencePage);
+  neuron::nki::BindReferencePages(m);
 }

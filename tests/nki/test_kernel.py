@@ -157,6 +157,29 @@ def test_fori_loop_bound_comes_from_memory():
     assert len(run._compiled) == 1
 
 
+@pytest.mark.parametrize("through_register", [False, True])
+def test_access_pattern_at_a_run_time_row_is_checked_at_run_time(through_register):
+    def kernel(x, at):
+        row = nl.load(at.reshape([1, 1]))
+        if through_register:
+            register = nisa.register_alloc()
+            nisa.register_load(register, row)
+            row = register
+        tile = nl.ndarray((2, 4), x.dtype)
+        nisa.dma_copy(tile, x.ap([[4, 2], [1, 4]], scalar_offset=row))
+        out = nl.ndarray((2, 4), x.dtype, nl.shared_hbm)
+        nl.store(out, tile)
+        return out
+
+    x = np.arange(40, dtype=np.float32).reshape(10, 4)
+    run = nki.simulate(kernel)
+    for row in (0, 3, 8):
+        np.testing.assert_array_equal(run(x, np.array([row], np.int32)), x[row : row + 2])
+    for row in (-1, 9):
+        with pytest.raises(nki.NkiExecutionError):
+            run(x, np.array([row], np.int32))
+
+
 def test_report_tells_time_instructions_and_memory():
     run = nki.simulate(scale)
     assert run.report is None

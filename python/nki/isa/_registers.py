@@ -52,6 +52,19 @@ def register_load(dst: VirtualRegister, src: NkiTensor) -> None:
     current().emit("register_load", "sync", dst=dst.register, src=_element(src))
 
 
+def bounded(value: NkiScalar | NkiTensor, least: int, most: int) -> NkiScalar:
+    """The run-time number, declared to lie in [least, most]: a run in which it does not, fails."""
+    if isinstance(value, NkiScalar) and least <= value.min and value.max <= most:
+        return value
+    trace = current()
+    register = trace.builder.add_register(least, most)
+    if isinstance(value, NkiTensor):
+        trace.emit("register_load", "sync", dst=register, src=_element(value))
+    else:
+        trace.emit("register_alu", "sync", dst=register, op="move", a=value.affine)
+    return NkiScalar(_core.Affine(register), least, most)
+
+
 def scalar_load(src: NkiTensor, *, least: int | None = None, most: int | None = None) -> NkiScalar:
     """The one element of `src` (int32 or int64, SBUF or HBM) as a run-time scalar.
 

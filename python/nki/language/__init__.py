@@ -3,6 +3,8 @@
 Operator names (nl.add, nl.exp, ...) are passed to instructions, and called on tiles.
 """
 
+from typing import Any as _Any
+
 from nki._dtypes import DTYPES as _DTYPES
 from nki._ops import OPS as _OPS
 from nki._tensor import NkiTensor
@@ -16,7 +18,25 @@ globals().update({_name: _op for _name, _op in _OPS.items() if _name not in _fun
 bool_ = _DTYPES["uint8"]
 
 
-class NKIObject:
+class _Lenient(type):
+    """Builds records as kernels expect: fields that __init__ does not know become attributes.
+
+    NKI's parser never ran __init__, so library classes omit annotations and required fields.
+    """
+
+    def __call__(cls, *args: _Any, **kwargs: _Any) -> _Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except TypeError:
+            if args:
+                raise
+        record = cls.__new__(cls)  # type: ignore[call-overload]
+        for name, value in kwargs.items():
+            object.__setattr__(record, name, value)
+        return record
+
+
+class NKIObject(metaclass=_Lenient):
     """Base of records that kernels take as compile-time constants."""
 
 
