@@ -68,6 +68,10 @@ Status LoadedProgram::Decode() {
       return InvalidArgument("TORCHNEURON_PERTURB is '", *mnemonic, "', which is no instruction");
     perturbed_ = static_cast<int>(*opcode);
   }
+  if (perturbed_ < 0 && ReadSwitch(Variable::kGroups)) {
+    groups_ = FindGroups(program_, steps_);
+    for (const auto& group : groups_) steps_[group->first].group = group.get();
+  }
   return OkStatus();
 }
 
@@ -137,6 +141,18 @@ Status LoadedProgram::Run(Execution& execution) {
   const size_t count = steps_.size();
   for (size_t pc = 0; pc < count; ++pc) {
     const Step& step = steps_[pc];
+    if (step.group != nullptr) {
+      bool done = false;
+      ExecuteGroup(*step.group, steps_, execution, &done);
+      if (done) {
+        for (; pc < step.group->last; ++pc) {
+          ++execution.counters->instructions[static_cast<int>(steps_[pc].operation.opcode)];
+          if (steps_[pc].dma) CountDma(steps_[pc], execution);
+        }
+        --pc;
+        continue;
+      }
+    }
     ++execution.counters->instructions[static_cast<int>(step.operation.opcode)];
     switch (step.control.kind) {
       case StepControl::Kind::kOperation:

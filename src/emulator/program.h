@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "emulator/group.h"
 #include "emulator/operation.h"
 #include "emulator/scoreboard.h"
 #include "emulator/step.h"
@@ -20,6 +21,7 @@ struct Step {
   StepControl control;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes of a DMA, at maximal counts
   bool dma = false, dynamic = false;
+  const Group* group = nullptr;  // that begins here
   Operation operation;
 };
 
@@ -57,6 +59,7 @@ class LoadedProgram {
   const isa::Program program_;
   Core& core_;
   std::vector<Step> steps_;
+  std::vector<std::unique_ptr<Group>> groups_;
   std::vector<int64_t> registers_;
   std::vector<int64_t> initial_;   // registers at the start of the last execution
   std::vector<int64_t> loop_end_;  // by register: the bound its loop was entered with

@@ -68,13 +68,13 @@ void LoadScalar(const RowStep& step, Frame& f) {
   }
 }
 
-void Store(const RowStep& step, bool scalar, Frame& f) {
+void Store(const RowStep& step, Frame& f) {
   const Tile& tile = f.tiles[step.tile];
   const TileShape& shape = *tile.shape;
   char* row = tile.row(f.row);
   const int64_t bytes = shape.element_bytes;
   const void* from = f.value[step.a];
-  if (scalar) {
+  if (step.scalar) {
     uint32_t word = 0;
     if (step.convert == nullptr) {
       std::memcpy(&word, from, 4);
@@ -98,7 +98,13 @@ void Store(const RowStep& step, bool scalar, Frame& f) {
   }
   if (shape.contiguous()) {
     char* to = row + f.first * bytes;
-    if (step.convert != nullptr) {
+    if (step.stream) {
+      if (step.convert != nullptr) {
+        step.convert(f.scratch.raw, from, f.n);
+        from = f.scratch.raw;
+      }
+      Kernels().stream(to, from, f.n * bytes);
+    } else if (step.convert != nullptr) {
       step.convert(to, from, f.n);
     } else if (to != from) {
       std::memmove(to, from, f.n * bytes);
@@ -110,6 +116,19 @@ void Store(const RowStep& step, bool scalar, Frame& f) {
     from = f.scratch.raw;
   }
   ScatterRow(shape, row, f.first, f.n, from);
+}
+
+void CopyChunk(const RowStep& step, Frame& f) {
+  const Tile& from = f.tiles[step.a];
+  const Tile& to = f.tiles[step.tile];
+  const int64_t bytes = to.shape->element_bytes;
+  const char* src = from.row(f.row) + f.first * bytes;
+  char* dst = to.row(f.row) + f.first * bytes;
+  if (step.stream) {
+    Kernels().stream(dst, src, f.n * bytes);
+  } else {
+    std::memmove(dst, src, f.n * bytes);
+  }
 }
 
 // Where a compute step writes: straight into its destination tile if that is dense 32-bit.
@@ -149,7 +168,7 @@ void Iota(const RowStep& step, const IotaPattern& pattern, Frame& f) {
   }
 }
 
-void RunChunk(const RowProgram& program, const bool* scalar_value, Frame& f) {
+void RunChunk(const RowProgram& program, Frame& f) {
   for (const RowStep& step : program.steps) {
     const int64_t n = step.scalar ? 1 : f.n;
     switch (step.kind) {
@@ -186,7 +205,15 @@ void RunChunk(const RowProgram& program, const bool* scalar_value, Frame& f) {
         break;
       }
       case RowStep::Kind::kStore:
-        Store(step, scalar_value[step.a], f);
+        Store(step, f);
+        break;
+      case RowStep::Kind::kCopy:
+        CopyChunk(step, f);
+        break;
+      case RowStep::Kind::kRound:
+        step.round(f.scratch.raw, f.value[step.a], n);
+        f.value[step.out] = f.scratch.rows[step.out];
+        step.convert(f.value[step.out], f.scratch.raw, n);
         break;
       case RowStep::Kind::kIota:
         Iota(step, program.iotas[step.iota], f);
@@ -274,7 +301,7 @@ Status ExecuteReducingRows(const Operation& operation, Execution& execution) {
         RowReduction reduction(kernels, Domain::kFloat, reduce.op);
         for (frame.first = 0; frame.first < shape.elements; frame.first += kRowChunk) {
           frame.n = std::min(kRowChunk, shape.elements - frame.first);
-          RunChunk(program, program.scalar_value, frame);
+          RunChunk(program, frame);
           reduction.Add(frame.value[reduce.value], frame.n);
         }
         FinishReduction(reduce, std::bit_cast<float>(reduction.Finish()),
@@ -291,9 +318,18 @@ Status ExecuteRows(const Operation& operation, Execution& execution) {
   const auto& program = operation.as<RowProgram>();
   ResolvedTiles<8> tiles;
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
-  const TileShape& shape = *tiles.tile[program.shape_tile].shape;
+  RunRows(program, tiles.tile, execution);
+  return OkStatus();
+}
+
+bool IsRowProgram(const Operation& operation) {
+  return operation.execute == ExecuteRows && !operation.as<RowProgram>().flat;
+}
+
+void RunRows(const RowProgram& program, const Tile* tiles, const Execution& execution) {
+  const TileShape& shape = *tiles[program.shape_tile].shape;
   ForRows(program, shape, [&](int64_t first_row, int64_t last_row) {
-    Frame frame{.tiles = tiles.tile,
+    Frame frame{.tiles = tiles,
                 .registers = execution.registers,
                 .scratch = ThreadScratch(),
                 .row_elements = program.row_elements > 0 ? program.row_elements : shape.elements,
@@ -301,10 +337,9 @@ Status ExecuteRows(const Operation& operation, Execution& execution) {
     for (frame.row = first_row; frame.row < last_row; ++frame.row)
       for (frame.first = 0; frame.first < shape.elements; frame.first += kRowChunk) {
         frame.n = std::min(kRowChunk, shape.elements - frame.first);
-        RunChunk(program, program.scalar_value, frame);
+        RunChunk(program, frame);
       }
   });
-  return OkStatus();
 }
 
 RowBuilder::RowBuilder(const DecodeInput& input, Operation* op, std::string_view shape,
@@ -534,6 +569,7 @@ void RowBuilder::Store(Value value, std::string_view operand) {
   step.domain = value.domain;
   step.dtype = dtype;
   step.a = value.id;
+  step.scalar = value.scalar;
   step.convert = Conversion(input_.kernels.store, value.domain, dtype);
 }
 
@@ -562,7 +598,6 @@ void RowBuilder::Finish() {
   NEURON_CHECK(program.num_values <= kMaxValues, "row program with ", program.num_values);
   program.ns_per_element = 0.1 * static_cast<double>(program.reductions.size());
   for (RowStep& step : program.steps) {
-    if (step.out >= 0) program.scalar_value[step.out] = step.scalar;
     if (!step.scalar) program.ns_per_element += step.kind == RowStep::Kind::kUnary ? 0.5 : 0.1;
   }
   // The last store's value is computed in place where its layout allows.

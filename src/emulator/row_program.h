@@ -32,14 +32,18 @@ struct RowStep {
     kBinary,
     kSelect,
     kStore,
-    kIota
+    kIota,
+    kCopy,   // groups only: tile `a` to `tile`, bit by bit
+    kRound,  // groups only: a value to a stored type (`round`) and back (`convert`)
   };
   Kind kind{};
   Domain domain{};
   DType dtype{};                             // loads and stores: the tile's, as conversion sees it
   OperandForm form{};                        // kBinary
   int16_t out = -1, a = -1, b = -1, c = -1;  // values
-  bool scalar = false;                       // the result is one value per row
+  bool scalar = false;                       // one value per row: the result, or what is stored
+  bool stream = false;                       // stores and copies: around the caches
+  ConvertKernel round = nullptr;             // kRound
   int16_t tile = -1;  // loads, stores; a compute step's destination if it may write there
   union {
     void* any = nullptr;
@@ -77,14 +81,17 @@ struct RowProgram : Operation::Payload {
   std::vector<IotaPattern> iotas;
   std::vector<RowReduce> reductions;
   int num_values = 0;
-  bool scalar_value[64] = {};  // by value: one per row
-  double ns_per_element = 0;   // on the host, roughly
-  int64_t row_elements = 0;    // before flattening; 0: known at run time only
-  int shape_tile = 0;          // the tile whose rows and elements are walked
+  double ns_per_element = 0;  // on the host, roughly
+  int64_t row_elements = 0;   // before flattening; 0: known at run time only
+  int shape_tile = 0;         // the tile whose rows and elements are walked
   bool flat = false;
 };
 
 Status ExecuteRows(const Operation& operation, Execution& execution);
+// Runs a program without reductions on tiles that are resolved already.
+void RunRows(const RowProgram& program, const Tile* tiles, const Execution& execution);
+// Whether the operation is a row program that a group may take in.
+bool IsRowProgram(const Operation& operation);
 
 // Builds the row program of one instruction.
 class RowBuilder {

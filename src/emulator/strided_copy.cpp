@@ -209,6 +209,8 @@ Status ExecuteCopy(const Operation& operation, Execution& execution) {
 
 }  // namespace
 
+bool IsCopy(const Operation& operation) { return operation.execute == ExecuteCopy; }
+
 Status DecodeCopy(const DecodeInput& input, Operation* op) {
   auto copy = std::make_unique<Copy>();
   const TileRef& dst = op->tiles[input.AddTile(op, "dst")];

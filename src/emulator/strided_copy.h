@@ -33,5 +33,6 @@ void RunShared(const CopyPlan& plan, const Tile& dst, const Tile& src);
 
 // An instruction that copies operand src to operand dst bit by bit.
 Status DecodeCopy(const DecodeInput& input, Operation* op);
+bool IsCopy(const Operation& operation);
 
 }  // namespace neuron::emulator
