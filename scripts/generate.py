@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Rewrites the committed pages that are made from tables; --check only says which are stale.
 
-Runs on the installed package, since the tables are in its libraries.
+Runs on the installed package, since the tables are in its libraries; the lowering table is printed
+by a program of the build tree.
 """
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +15,21 @@ from nki import _core
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def printed(program: str) -> str:
+    """What a program of the newest build tree prints; it is built first."""
+    trees = [f.parent for f in ROOT.glob("build/*/build.ninja")]
+    if not trees:
+        sys.exit("scripts/generate.py: no build tree under build/; run `make build` first")
+    tree = max(trees, key=lambda t: (t / "build.ninja").stat().st_mtime)
+    subprocess.run(["ninja", "-C", tree, program], check=True, stdout=subprocess.DEVNULL)
+    (path,) = tree.glob(f"src/*/{program}")
+    return subprocess.run([path], check=True, capture_output=True, text=True).stdout
+
+
 def pages() -> dict[str, str]:
     """Path in the repository and text of every generated page."""
-    return _core.reference_pages()
+    operators = {"docs/reference/operators.md": printed("neuron_lowering_doc")}
+    return _core.reference_pages() | operators
 
 
 def stale() -> list[str]:

@@ -112,8 +112,8 @@ constexpr auto kReal = Native::kReal32;
 
 #define UNARY(name) {"aten::_foreach_" name, Each<"aten::" name>, kReal, kE}
 // Lists, one number, a number each.
-#define BINARY(name, list, scalar)                                            \
-  {"aten::_foreach_" name ".List", Each<list>, kReal, kE, At({2})},           \
+#define BINARY(name, list, scalar, alpha)                                     \
+  {"aten::_foreach_" name ".List", Each<list>, kReal, kE, alpha},             \
       {"aten::_foreach_" name ".Scalar", Each<scalar>, kReal, kE, At({1})}, { \
     "aten::_foreach_" name ".ScalarList", Each<scalar>, kReal, kE, At({1})    \
   }
@@ -143,7 +143,6 @@ constexpr Row kRows[] = {
     UNARY("log10"),
     UNARY("log1p"),
     UNARY("log2"),
-    UNARY("max"),
     UNARY("neg"),
     UNARY("reciprocal"),
     UNARY("round"),
@@ -158,14 +157,14 @@ constexpr Row kRows[] = {
     UNARY("trunc"),
     UNARY("zero"),
     UNARY("copy"),
-    BINARY("add", "aten::add.Tensor", "aten::add.Scalar"),
-    BINARY("sub", "aten::sub.Tensor", "aten::sub.Scalar"),
-    BINARY("mul", "aten::mul.Tensor", "aten::mul.Scalar"),
-    BINARY("div", "aten::div.Tensor", "aten::div.Scalar"),
-    BINARY("maximum", "aten::maximum", "aten::clamp_min"),
-    BINARY("minimum", "aten::minimum", "aten::clamp_max"),
-    BINARY("clamp_min", "aten::maximum", "aten::clamp_min"),
-    BINARY("clamp_max", "aten::minimum", "aten::clamp_max"),
+    BINARY("add", "aten::add.Tensor", "aten::add.Scalar", At({2})),
+    BINARY("sub", "aten::sub.Tensor", "aten::sub.Scalar", At({2})),
+    BINARY("mul", "aten::mul.Tensor", "aten::mul.Scalar", 0),
+    BINARY("div", "aten::div.Tensor", "aten::div.Scalar", 0),
+    BINARY("maximum", "aten::maximum", "aten::clamp_min", 0),
+    BINARY("minimum", "aten::minimum", "aten::clamp_max", 0),
+    BINARY("clamp_min", "aten::maximum", "aten::clamp_min", 0),
+    BINARY("clamp_max", "aten::minimum", "aten::clamp_max", 0),
     {"aten::_foreach_add.Tensor", Each<"aten::add.Tensor">, kReal, kE, At({2})},
     {"aten::_foreach_mul.Tensor", Each<"aten::mul.Tensor">, kReal, kE},
     {"aten::_foreach_div.Tensor", Each<"aten::div.Tensor">, kReal, kE},
@@ -178,6 +177,7 @@ constexpr Row kRows[] = {
     {"aten::_foreach_pow.Scalar", Each<"aten::pow.Tensor_Scalar">, kReal, kE},
     {"aten::_foreach_pow.ScalarList", Each<"aten::pow.Tensor_Scalar">, kReal, kE},
     {"aten::_foreach_pow.ScalarAndTensor", Each<"aten::pow.Scalar">, kReal, kE, At({0})},
+    {"aten::_foreach_max", Each<"aten::max">, kReal},
     {"aten::_foreach_norm.Scalar", LowerNorm},
 };
 

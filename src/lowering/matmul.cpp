@@ -20,7 +20,7 @@ Expr Product(Expr a, Expr b, int64_t batch) {
   return {a.builder(), a.builder().Dot(a, b, dims, ComputeType(a.dtype()))};
 }
 
-// beta * self + alpha * product; beta = 0 ignores self, NaN included.
+// beta * self + alpha * product; beta = 0 ignores self, NaN included, so beta is never run-time.
 Values Combine(Args& args, Expr product, size_t beta, size_t alpha) {
   const DType dtype = args.dtype_of(0);
   if (!args.scalar_is(alpha, 1)) product = product * Scalar(args, alpha, product.dtype());
@@ -84,11 +84,11 @@ constexpr Row kRows[] = {
     {"aten::mv", LowerMm<0>},
     {"aten::dot", LowerMm<0>},
     {"aten::vdot", LowerVdot},
-    {"aten::addmm", LowerAddmm<0>, kFloat, kNoFlags, At({3, 4})},
-    {"aten::addmv", LowerAddmm<0>, kFloat, kNoFlags, At({3, 4})},
-    {"aten::baddbmm", LowerAddmm<1>, kFloat, kNoFlags, At({3, 4})},
-    {"aten::addbmm", LowerAddbmm, kFloat, kNoFlags, At({3, 4})},
-    {"aten::addr", LowerAddr, kFloat, kNoFlags, At({3, 4})},
+    {"aten::addmm", LowerAddmm<0>, kFloat, kNoFlags, At({4})},
+    {"aten::addmv", LowerAddmm<0>, kFloat, kNoFlags, At({4})},
+    {"aten::baddbmm", LowerAddmm<1>, kFloat, kNoFlags, At({4})},
+    {"aten::addbmm", LowerAddbmm, kFloat, kNoFlags, At({4})},
+    {"aten::addr", LowerAddr, kFloat, kNoFlags, At({4})},
 };
 
 }  // namespace

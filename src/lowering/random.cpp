@@ -243,7 +243,6 @@ constexpr Row kRows[] = {
     {"aten::bernoulli", LowerBernoulli, kNone, kR},
     {"aten::bernoulli.p", LowerBernoulliP, kNone, kR, At({1})},
     {"aten::bernoulli_.float", LowerBernoulliP, kNone, kR, At({1}), kSelf},
-    {"aten::bernoulli_.Tensor", LowerBernoulliP, kNone, kR, 0, kSelf},
     {"aten::bernoulli.Tensor", LowerBernoulliP, kNone, kR},
     {"aten::random", LowerRandom, kNone, kR},
     {"aten::random.from", LowerRandomRange<1, 2>, kNone, kR},

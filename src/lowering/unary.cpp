@@ -21,7 +21,6 @@ Expr FloatsOnly(Expr x) {
   return IsFloating(x.dtype()) ? kFormula(x) : x;
 }
 
-Expr Square(Expr x) { return x * x; }
 Expr Asin(Expr x) { return Atan2(x, Sqrt((1.0 - x) * (x + 1.0))); }
 Expr Acos(Expr x) { return Atan2(Sqrt((1.0 - x) * (x + 1.0)), x); }
 
@@ -213,7 +212,6 @@ constexpr Row kRows[] = {
     SAME_UNARY("round", FloatsOnly<RoundNearestEven>(x)),
     {"aten::round.decimals", LowerRoundDecimals, kReal, kE},
     SAME_UNARY("frac", x - Trunc(x)),
-    SAME_UNARY("square", Square(x)),
     FLOAT_UNARY("acos", Acos(x)),
     FLOAT_UNARY("acosh", Acosh(x)),
     FLOAT_UNARY("asin", Asin(x)),
