@@ -304,6 +304,16 @@ class Canonicaliser {
           return Emit(Opcode::kBroadcast, x.shape(), {values}, std::move(along));
         }
         break;
+      case Opcode::kReduceWindow: {
+        const bool single = x.operands().size() == 2 &&
+                            std::all_of(a.window.begin(), a.window.end(),
+                                        [](const auto& w) { return w == hlo::WindowDimension{}; });
+        const auto op = single ? ReductionAlu(x) : std::nullopt;
+        if (op && operands[1]->opcode() == Opcode::kConstant &&
+            IsIdentity(*op, x.shape().dtype, operands[1]->attributes().literal.AsDouble()))
+          return operands[0];
+        break;
+      }
       case Opcode::kReduce:
         if (operands[0]->shape().num_elements() == 0)
           return Emit(Opcode::kBroadcast, x.shape(), {operands[1]});

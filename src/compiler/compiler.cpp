@@ -49,6 +49,7 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
   std::vector<LateCopy> late;
   NEURON_RETURN_IF_ERROR(AssignBuffers(canonical, ctx, out.signature, late));
   for (const Kernel& kernel : plan.kernels) {
+    ctx.BeginKernel();
     Status status;
     switch (kernel.kind) {
       case KernelKind::kLoop:

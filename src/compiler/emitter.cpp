@@ -260,6 +260,22 @@ void EmitContext::GpSimdKernel(std::string name, int64_t num_outputs,
   b.Emit(Opcode::gpsimd_kernel, Engine::kGpSimd, std::move(operands));
 }
 
+void EmitContext::TensorTensorScan(AccessPattern dst, AccessPattern data0, AccessPattern data1,
+                                   Operand initial, AluOp op0, AluOp op1) {
+  b.Emit(Opcode::tensor_tensor_scan, Engine::kVector,
+         {Simplified(dst), Simplified(data0), Simplified(data1), std::move(initial), op0, op1});
+}
+
+Buffer EmitContext::TemporaryBuffer(int64_t bytes) {
+  if (temporary_ == Buffer::kNone)
+    temporary_ = b.AddTensor({.name = "temporary", .kind = isa::TensorKind::kScratch});
+  const Buffer buffer{temporary_, temporary_used_};
+  temporary_used_ += (bytes + 63) / 64 * 64;
+  int64_t& size = b.program().tensors[temporary_].bytes;
+  size = std::max(size, temporary_used_);
+  return buffer;
+}
+
 Buffer EmitContext::ConstantBuffer(const std::string& bytes) {
   for (const auto& [have, buffer] : constants_)
     if (have == bytes) return buffer;

@@ -115,6 +115,9 @@ class EmitContext {
   void CopyPredicated(AccessPattern dst, isa::Operand src, AccessPattern predicate);
   // Reduces the innermost `axes` free dimensions of data.
   void TensorReduce(AccessPattern dst, isa::AluOp op, AccessPattern data, int axes);
+  // r[i] = (data0[i] op0 r[i - 1]) op1 data1[i] along the free dimension.
+  void TensorTensorScan(AccessPattern dst, AccessPattern data0, AccessPattern data1,
+                        isa::Operand initial, isa::AluOp op0, isa::AluOp op1);
   // value = offset + partition * multiplier + sum of index * dims[j].step, over dst's elements.
   void Iota(AccessPattern dst, std::span<const isa::Dim> pattern, Affine offset,
             int64_t channel_multiplier);
@@ -126,6 +129,9 @@ class EmitContext {
   // Arguments: the kernel's output tiles first, then inputs and integers (gpsimd.h).
   void GpSimdKernel(std::string name, int64_t num_outputs, std::vector<isa::Operand> arguments);
 
+  // HBM for one kernel's intermediates: gone when the next kernel begins.
+  Buffer TemporaryBuffer(int64_t bytes);
+  void BeginKernel() { temporary_used_ = 0; }
   // A constant tensor in the container; equal bytes share one.
   Buffer ConstantBuffer(const std::string& bytes);
   void SetSource(const hlo::Instruction* instruction);  // of the instructions that follow
@@ -140,6 +146,8 @@ class EmitContext {
   std::unordered_map<const hlo::Instruction*, View> stores_;
   std::vector<std::pair<std::string, Buffer>> constants_;
   std::string last_source_;
+  uint16_t temporary_ = Buffer::kNone;
+  int64_t temporary_used_ = 0;
 };
 
 }  // namespace neuron::compiler

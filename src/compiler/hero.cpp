@@ -2,8 +2,12 @@
 
 #include "compiler/convolution.h"
 #include "compiler/dot.h"
+#include "compiler/dot_problem.h"
 #include "compiler/irregular.h"
+#include "compiler/long_reduce.h"
 #include "compiler/movement.h"
+#include "compiler/reduction.h"
+#include "compiler/scan.h"
 #include "compiler/wide_kernel.h"
 
 namespace neuron::compiler {
@@ -36,6 +40,10 @@ bool IsHero(const hlo::Instruction& x) {
   }
 }
 
+bool TakesEpilogue(const hlo::Instruction& x) {
+  return x.opcode() == Opcode::kConvolution || (x.opcode() == Opcode::kDot && IsTensorEngineDot(x));
+}
+
 Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
   ctx.SetSource(kernel.hero);
   switch (kernel.hero->opcode()) {
@@ -60,9 +68,9 @@ Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
     case Opcode::kPad:
       return EmitPad(ctx, kernel);
     case Opcode::kReduce:
-      return EmitWideReduce(ctx, kernel);
+      return ReductionAlu(*kernel.hero) ? EmitLongReduce(ctx, kernel) : EmitWideReduce(ctx, kernel);
     case Opcode::kReduceWindow:
-      return EmitReduceWindowGeneral(ctx, kernel);
+      return IsScan(*kernel.hero) ? EmitScan(ctx, kernel) : EmitReduceWindowGeneral(ctx, kernel);
     case Opcode::kRngBitGenerator:
       return EmitRngBitGenerator(ctx, kernel);
     case Opcode::kScatter:

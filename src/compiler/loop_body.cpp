@@ -48,6 +48,26 @@ bool TakesScalars(const Instruction& op) {
          op.opcode() != Opcode::kReduce && op.opcode() != Opcode::kComplex;
 }
 
+// Partitions that lie side by side in HBM and a row that does not: the transposing DMA moves whole
+// runs where a copy would move elements.
+bool TransposeLoad(EmitContext& ctx, const AccessPattern& to, const AccessPattern& from) {
+  const int64_t bytes = ByteSize(from.dtype);
+  if ((bytes != 2 && bytes != 4) || from.partition_step != 1 || from.partitions.max < 8 ||
+      !from.partitions.is_constant())
+    return false;
+  const AccessPattern flat = Simplified(from);
+  const isa::Dim& row = flat.dims[0];
+  if (flat.num_dims != 1 || row.step == 1 || row.step == 0 || !row.count.is_constant() ||
+      row.count.max < 8)
+    return false;
+  AccessPattern rows = flat;
+  rows.partitions = row.count;
+  rows.partition_step = row.step;
+  rows.dims[0] = {1, from.partitions};
+  ctx.DmaTranspose(to, rows);
+  return true;
+}
+
 }  // namespace
 
 StatusOr<LoopBody> LoopBody::Create(EmitContext& ctx, const Kernel& kernel) {
@@ -218,7 +238,8 @@ Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
   held.tile = tile;
   held.owned = true;
   if (load.view.base->opcode() != Opcode::kIota) {
-    ctx_->DmaCopy(tile.pattern, ctx_->HbmPattern(load.view, load.strides, spec, true));
+    const AccessPattern from = ctx_->HbmPattern(load.view, load.strides, spec, true);
+    if (!TransposeLoad(*ctx_, tile.pattern, from)) ctx_->DmaCopy(tile.pattern, from);
     return OkStatus();
   }
   // An iota's value is the address that its view gives.
@@ -254,6 +275,7 @@ StatusOr<LoopBody::Held*> LoopBody::HeldOf(const Source& source, const TileSpec&
 }
 
 Status LoopBody::Begin(const TileSpec& spec, const std::vector<bool>& looped) {
+  if (std::find(looped.begin(), looped.end(), true) == looped.end()) return OkStatus();
   for (Load& load : loads_) {
     load.invariant = true;
     for (size_t d = 0; d < looped.size(); ++d)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/loop_body.h"
+#include "compiler/movement.h"
 
 namespace neuron::compiler {
 namespace {
@@ -112,6 +113,28 @@ Geometry ChooseRows(const Dims& dims, int num_kept, int64_t most) {
   return g;
 }
 
+// A copy whose runs are whole in both places goes from HBM to HBM.
+StatusOr<bool> CopiedDirectly(EmitContext& ctx, const hlo::Instruction& x) {
+  if (x.opcode() != hlo::Opcode::kCopy && x.opcode() != hlo::Opcode::kReshape) return false;
+  const View& from = ctx.plan.ViewOf(x.operand(0));
+  const View to = ctx.StoreOf(&x);
+  const auto base = from.base->opcode();
+  if (base == hlo::Opcode::kConstant || base == hlo::Opcode::kIota ||
+      ctx.ScalarRegister(from.base) != isa::kNoRegister)
+    return false;
+  const auto strides = ReshapeStrides(to.sizes, to.strides, from.sizes);
+  if (!strides) return false;
+  Dims sizes = from.sizes;
+  std::vector<Dims> both = {*strides, from.strides};
+  CollapseDims(sizes, both);
+  if (both[0].back() != 1 || both[1].back() != 1) return false;
+  if (sizes.size() > 1 && sizes.back() * ByteSize(from.dtype) < 64) return false;
+  HbmView dst = HbmViewOf(ctx, to);
+  dst.strides = *strides;
+  NEURON_RETURN_IF_ERROR(EmitCopy(ctx, from.sizes, dst, HbmViewOf(ctx, from)));
+  return true;
+}
+
 class LoopEmitter {
  public:
   LoopEmitter(EmitContext& ctx, LoopBody& body, Geometry g)
@@ -214,6 +237,10 @@ class LoopEmitter {
 
 Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
   if (Product(kernel.domain) == 0) return OkStatus();
+  if (kernel.members.size() == 1) {
+    NEURON_ASSIGN_OR_RETURN(const bool done, CopiedDirectly(ctx, *kernel.members[0]));
+    if (done) return OkStatus();
+  }
   NEURON_ASSIGN_OR_RETURN(LoopBody body, LoopBody::Create(ctx, kernel));
   const int64_t peak = body.PeakBytesPerElement();
   const int64_t room = ctx.sbuf.capacity() - ctx.sbuf.in_use() - 4096;

@@ -2,6 +2,8 @@
 // its operands comes from, if the kernel's domain can hold it, else it opens a new one; so every
 // kernel reads earlier kernels only, and the walk is linear in the module's size.
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include "compiler/elementwise.h"
 #include "compiler/hero.h"
@@ -22,9 +24,45 @@ bool SameStrides(const Dims& sizes, const Dims& a, const Dims& b) {
   return true;
 }
 
+// Longer rows are reduced chunk by chunk in a kernel of their own.
+constexpr int64_t kMostRow = 8192;
+// Bytes of a partition that a kernel's tiles may take.
+constexpr int64_t kTileBytes = 160 << 10;
+
+// Bytes of full values that are on chip at once, per element of the domain.
+int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
+  const auto n = static_cast<int64_t>(kernel.members.size());
+  std::unordered_map<const Instruction*, std::pair<int64_t, int64_t>> spans;
+  for (int64_t i = 0; i < n; ++i) {
+    const Instruction* x = kernel.members[static_cast<size_t>(i)];
+    spans.try_emplace(x, i, i);
+    for (const Instruction* operand : x->operands()) {
+      if (!operand->shape().is_array()) continue;
+      const View& view = plan.ViewOf(operand);
+      if (Product(view.sizes) != Product(kernel.domain)) continue;
+      const auto [it, added] = spans.try_emplace(view.base, i, i);
+      it->second.second = i;
+      for (size_t d = 0; d < view.sizes.size(); ++d)  // loaded once, kept to the end
+        if (view.strides[d] == 0 && view.sizes[d] > 1) it->second = {0, n - 1};
+    }
+  }
+  std::vector<int64_t> delta(static_cast<size_t>(n) + 1, 0);
+  for (const auto& [value, span] : spans) {
+    if (value->opcode() == Opcode::kConstant) continue;
+    const int64_t bytes = ByteSize(value->shape().dtype);
+    delta[static_cast<size_t>(span.first)] += bytes;
+    delta[static_cast<size_t>(span.second) + 1] -= bytes;
+  }
+  int64_t live = 0;
+  int64_t peak = 0;
+  for (int64_t d : delta) peak = std::max(peak, live += d);
+  return peak + 8;
+}
+
 class Planner {
  public:
-  explicit Planner(const CanonicalModule& canonical) : entry_(*canonical.module.entry()) {
+  Planner(const CanonicalModule& canonical, const std::set<int64_t>& breaks)
+      : canonical_(canonical), breaks_(breaks), entry_(*canonical.module.entry()) {
     const hlo::Computation& entry = entry_;
     int64_t ids = 0;
     for (const auto& x : entry.instructions()) ids = std::max(ids, x->id() + 1);
@@ -148,7 +186,8 @@ class Planner {
   }
 
   Status Compute(const Instruction& x) {
-    const bool reduces = x.opcode() == Opcode::kReduce && ReductionAlu(x).has_value();
+    const bool reduces =
+        x.opcode() == Opcode::kReduce && ReductionAlu(x).has_value() && RowOf(x) <= kMostRow;
     const bool moves = x.opcode() == Opcode::kReshape;  // over strides that do not nest
     KernelKind kind = KernelKind::kHero;
     if (reduces || (TouchesWide(x) ? IsWideMovement(x) : IsEmittable(x)) || moves)
@@ -295,7 +334,47 @@ class Planner {
     return true;
   }
 
+  // Elements that a reduce combines into one.
+  static int64_t RowOf(const Instruction& x) {
+    return x.operand(0)->shape().num_elements() / std::max<int64_t>(1, x.shape().num_elements());
+  }
+
+  // An elementwise member computed on the tiles of a hero before they leave the chip.
+  bool JoinEpilogue(const Instruction& x, int index) {
+    Kernel& k = plan_.kernels[static_cast<size_t>(index)];
+    if (!TakesEpilogue(*k.hero) || x.opcode() == Opcode::kReduce || x.opcode() == Opcode::kReshape)
+      return false;
+    const int64_t n = x.shape().num_elements();
+    if (n == 0 || n != Product(k.domain)) return false;
+    if (!OperandsLieOn(x, index, k)) return false;
+    const auto store = canonical_.stores.find(&x);
+    if (store != canonical_.stores.end() &&
+        !ReshapeStrides(store->second.sizes, store->second.strides, k.domain))
+      return false;
+    plan_.kernel_of[static_cast<size_t>(x.id())] = index;
+    k.members.push_back(&x);
+    return true;
+  }
+
+  // Every operand can be walked over the domain, and members of the kernel lie as they were made.
+  bool OperandsLieOn(const Instruction& x, int index, const Kernel& k) const {
+    for (const Instruction* operand : x.operands()) {
+      const View& view = plan_.ViewOf(operand);
+      const auto strides = OperandStrides(view, k);
+      if (!strides) return false;
+      if (plan_.KernelOf(view.base) != index) continue;
+      const auto natural = Natural(view.base->shape(), k);
+      if (!natural || view.dtype != view.base->shape().dtype || view.offset != 0 ||
+          !SameStrides(k.domain, *strides, *natural))
+        return false;
+    }
+    return true;
+  }
+
   bool Join(const Instruction& x, int index, KernelKind kind) {
+    if (breaks_.contains(x.id())) return false;
+    if (plan_.kernels[static_cast<size_t>(index)].kind == KernelKind::kHero)
+      return kind == KernelKind::kLoop && JoinEpilogue(x, index);
     Kernel k = plan_.kernels[static_cast<size_t>(index)];  // changed on success only
     if (k.kind != kind) return false;
     const bool reduces = x.opcode() == Opcode::kReduce;
@@ -313,18 +392,7 @@ class Planner {
     }
     if (!Refine(k, shape.dims, reduces ? &reduced : nullptr)) return false;
     if (reduces && !FitsRow(k)) return false;
-    // Members and operands must still lie on the domain as they did.
-    for (const Instruction* operand : x.operands()) {
-      const View& view = plan_.ViewOf(operand);
-      const auto strides = OperandStrides(view, k);
-      if (!strides) return false;
-      if (plan_.KernelOf(view.base) != index) continue;
-      const auto natural = Natural(view.base->shape(), k);
-      if (!natural || view.dtype != view.base->shape().dtype || view.offset != 0 ||
-          !SameStrides(k.domain, *strides, *natural))
-        return false;
-    }
-    if (!OthersStillFit(k)) return false;
+    if (!OperandsLieOn(x, index, k) || !OthersStillFit(k)) return false;
     Add(x, index, std::move(k));
     return true;
   }
@@ -333,7 +401,7 @@ class Planner {
     int64_t n = 1;
     for (size_t d = 0; d < k.domain.size(); ++d)
       if (k.reduced[d]) n *= k.domain[d];
-    return n <= 8192;
+    return n <= kMostRow;
   }
 
   // What earlier members read must be expressible on the refined domain.
@@ -365,6 +433,8 @@ class Planner {
       mark(root, -1);
   }
 
+  const CanonicalModule& canonical_;
+  const std::set<int64_t>& breaks_;  // ids of instructions that open a kernel
   const hlo::Computation& entry_;
   Plan plan_;
   std::vector<bool> is_result_, live_;  // by instruction id
@@ -372,7 +442,26 @@ class Planner {
 
 }  // namespace
 
-StatusOr<Plan> PlanKernels(const CanonicalModule& canonical) { return Planner(canonical).Run(); }
+StatusOr<Plan> PlanKernels(const CanonicalModule& canonical) {
+  // Nearly always the first plan fits; a kernel that does not is cut in the middle.
+  std::set<int64_t> breaks;
+  while (true) {
+    NEURON_ASSIGN_OR_RETURN(Plan plan, Planner(canonical, breaks).Run());
+    bool fits = true;
+    for (const Kernel& kernel : plan.kernels) {
+      if (kernel.kind == KernelKind::kWide || kernel.members.size() < 2) continue;
+      int64_t row = 128;
+      if (std::find(kernel.reduced.begin(), kernel.reduced.end(), true) != kernel.reduced.end()) {
+        row = 1;
+        for (size_t d = 0; d < kernel.domain.size(); ++d)
+          if (kernel.reduced[d]) row *= kernel.domain[d];
+      }
+      if (row * PeakBytes(plan, kernel) <= kTileBytes) continue;
+      fits &= !breaks.insert(kernel.members[kernel.members.size() / 2]->id()).second;
+    }
+    if (fits) return plan;
+  }
+}
 
 std::string ToText(const Plan& plan) {
   std::ostringstream out;

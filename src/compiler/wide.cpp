@@ -47,6 +47,113 @@ StatusOr<Tile> Temporary(EmitContext& ctx, DType dtype, const AccessPattern& dst
   return ctx.AllocateTile(dtype, dst.partitions, free);
 }
 
+// One word of an operand: a tile, or a number.
+isa::Operand WordOperand(const Arg& a, int64_t word, DType dtype) {
+  if (a.is_tile()) return Word(a.tile, word);
+  return static_cast<double>(WordOf(dtype, a.number, word));
+}
+
+void WordAlu(EmitContext& ctx, const AccessPattern& dst, const isa::Operand& a,
+             const isa::Operand& c, AluOp op) {
+  const auto* left = std::get_if<AccessPattern>(&a);
+  const auto* right = std::get_if<AccessPattern>(&c);
+  if (left != nullptr && right != nullptr) return ctx.TensorTensor(dst, *left, *right, op);
+  if (left != nullptr) return ctx.TensorScalar(dst, *left, op, c);
+  ctx.TensorScalar(dst, *right, op, a, true);
+}
+
+constexpr double kSignBit = -2147483648.0;
+
+// dst (u8) = a < b as unsigned words: signed comparison with both signs turned. x and y are
+// intermediates.
+void LessUnsigned(EmitContext& ctx, const AccessPattern& dst, const isa::Operand& a,
+                  const isa::Operand& b, AluOp op, const AccessPattern& x, const AccessPattern& y) {
+  const auto turned = [&](const isa::Operand& from, const AccessPattern& to) -> isa::Operand {
+    if (const auto* tile = std::get_if<AccessPattern>(&from)) {
+      ctx.TensorScalar(to, *tile, AluOp::kBitwiseXor, kSignBit);
+      return to;
+    }
+    return static_cast<double>(static_cast<int32_t>(
+        static_cast<uint32_t>(static_cast<int32_t>(std::get<double>(from))) ^ 0x80000000u));
+  };
+  const isa::Operand left = turned(a, x);
+  const isa::Operand right = turned(b, y);
+  WordAlu(ctx, dst, left, right, op);
+}
+
+// s64 comparisons: high words decide, low words (unsigned) where they are equal.
+Status Compare(EmitContext& ctx, hlo::Comparison comparison, const AccessPattern& dst, const Arg& a,
+               const Arg& b) {
+  AluOp high = AluOp::kEqual;
+  AluOp low = AluOp::kEqual;
+  switch (comparison) {
+    case hlo::Comparison::kEq:
+      break;
+    case hlo::Comparison::kNe:
+      high = low = AluOp::kNotEqual;
+      break;
+    case hlo::Comparison::kLt:
+      high = low = AluOp::kLess;
+      break;
+    case hlo::Comparison::kLe:
+      high = AluOp::kLess, low = AluOp::kLessEqual;
+      break;
+    case hlo::Comparison::kGt:
+      high = low = AluOp::kGreater;
+      break;
+    case hlo::Comparison::kGe:
+      high = AluOp::kGreater, low = AluOp::kGreaterEqual;
+      break;
+  }
+  NEURON_ASSIGN_OR_RETURN(const Tile other, Temporary(ctx, DType::kU8, dst));
+  const isa::Operand a0 = WordOperand(a, 0, DType::kS64), a1 = WordOperand(a, 1, DType::kS64);
+  const isa::Operand b0 = WordOperand(b, 0, DType::kS64), b1 = WordOperand(b, 1, DType::kS64);
+  if (high == AluOp::kEqual || high == AluOp::kNotEqual) {
+    WordAlu(ctx, other.pattern, a1, b1, high);
+    WordAlu(ctx, dst, a0, b0, low);
+    ctx.TensorTensor(dst, dst, other.pattern,
+                     high == AluOp::kEqual ? AluOp::kBitwiseAnd : AluOp::kBitwiseOr);
+  } else {
+    NEURON_ASSIGN_OR_RETURN(const Tile x, Temporary(ctx, DType::kS32, dst));
+    NEURON_ASSIGN_OR_RETURN(const Tile y, Temporary(ctx, DType::kS32, dst));
+    LessUnsigned(ctx, dst, a0, b0, low, x.pattern, y.pattern);
+    WordAlu(ctx, other.pattern, a1, b1, AluOp::kEqual);
+    ctx.TensorTensor(dst, dst, other.pattern, AluOp::kBitwiseAnd);
+    WordAlu(ctx, other.pattern, a1, b1, high);
+    ctx.TensorTensor(dst, dst, other.pattern, AluOp::kBitwiseOr);
+    ctx.Free(y);
+    ctx.Free(x);
+  }
+  ctx.Free(other);
+  return OkStatus();
+}
+
+// Words with a carry: the low sum wrapped if it is below an operand, the low difference borrows if
+// the subtrahend is larger.
+Status AddOrSubtract(EmitContext& ctx, bool subtract, const AccessPattern& dst, const Arg& a,
+                     const Arg& b) {
+  const AluOp op = subtract ? AluOp::kSubtract : AluOp::kAdd;
+  const isa::Operand a0 = WordOperand(a, 0, dst.dtype), a1 = WordOperand(a, 1, dst.dtype);
+  const isa::Operand b0 = WordOperand(b, 0, dst.dtype), b1 = WordOperand(b, 1, dst.dtype);
+  NEURON_ASSIGN_OR_RETURN(const Tile carry, Temporary(ctx, DType::kU8, dst));
+  NEURON_ASSIGN_OR_RETURN(const Tile x, Temporary(ctx, DType::kS32, dst));
+  NEURON_ASSIGN_OR_RETURN(const Tile y, Temporary(ctx, DType::kS32, dst));
+  const AccessPattern low = Word(dst, 0);
+  const AccessPattern high = Word(dst, 1);
+  WordAlu(ctx, low, a0, b0, op);
+  if (subtract)
+    LessUnsigned(ctx, carry.pattern, a0, b0, AluOp::kLess, x.pattern, y.pattern);
+  else
+    LessUnsigned(ctx, carry.pattern, low, a.is_tile() ? a0 : b0, AluOp::kLess, x.pattern,
+                 y.pattern);
+  WordAlu(ctx, high, a1, b1, op);
+  ctx.TensorTensor(high, high, carry.pattern, op);
+  ctx.Free(y);
+  ctx.Free(x);
+  ctx.Free(carry);
+  return OkStatus();
+}
+
 }  // namespace
 
 bool TouchesWide(const hlo::Instruction& op) {
@@ -70,6 +177,11 @@ bool IsWideMovement(const hlo::Instruction& op) {
     case Opcode::kXor:
     case Opcode::kNot:
       return Is64BitInteger(to);
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+      return Is64BitInteger(to);
+    case Opcode::kCompare:
+      return op.operand(0)->shape().dtype == DType::kS64;
     case Opcode::kConvert: {
       const DType from = op.operand(0)->shape().dtype;
       if (Is64BitInteger(to)) return IsInteger(from) || from == DType::kPred;
@@ -139,6 +251,11 @@ Status EmitWide(EmitContext& ctx, const hlo::Instruction& op, const AccessPatter
       }
       return OkStatus();
     }
+    case Opcode::kCompare:
+      return Compare(ctx, op.attributes().comparison, dst, args[0], args[1]);
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+      return AddOrSubtract(ctx, op.opcode() == Opcode::kSubtract, dst, args[0], args[1]);
     case Opcode::kConvert: {
       const DType from = op.operand(0)->shape().dtype;
       if (!IsWide(from)) return WidenInteger(ctx, dst, args[0]);

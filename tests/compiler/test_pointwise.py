@@ -57,7 +57,7 @@ def test_integers(dtype, rng):
     x = rng.integers(-(2**31), 2**31 - 1, (33, 100)).astype(dtype)
     y = rng.integers(1, 2**31 - 1, (33, 100)).astype(dtype)
     program = check(integer_function, x, y)
-    assert bool(program.compiled.gpsimd_kernels) == (dtype == np.int64)
+    assert bool(program.compiled.gpsimd_kernels) == (dtype == np.int64)  # products, quotients
 
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16", "int32", "int64", "bool", "float64"])
