@@ -1,15 +1,14 @@
 #include "emulator/timeline.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "isa/timing.h"
 
 namespace neuron::emulator {
 namespace {
 
-constexpr int kQuadrant = 32;            // partitions that share a cell
-constexpr int64_t kOnChipGranule = 256;  // bytes of a partition that share a cell
-constexpr int64_t kHbmCells = 512;       // of one tensor
+constexpr int kQuadrant = 32;  // partitions whose memory is followed together
 // Transfers of a core that are under way at once. A program may use 16 rings; a handful hides the
 // fixed latency, as the published traces of double-buffered loads show (inferred).
 constexpr int kDmaQueues = 8;
@@ -29,66 +28,80 @@ Timeline::Timeline(const isa::Program& program)
     : program_(program), target_(isa::RowOf(program.target)), queue_free_(kDmaQueues) {
   for (int e = 0; e < isa::kNumEngines; ++e)
     arrival_[e] = isa::ArrivalNs(static_cast<isa::Engine>(e), program.target);
-  const auto on_chip = [](int64_t bytes) {
-    Cells cells;
-    cells.granule = kOnChipGranule;
-    cells.per_row = (bytes + kOnChipGranule - 1) / kOnChipGranule;
-    cells.cells.resize(cells.per_row * (isa::kPartitions / kQuadrant));
-    return cells;
-  };
-  sbuf_ = on_chip(target_.sbuf_bytes_per_partition);
-  psum_ = on_chip(target_.psum_bytes_per_partition);
-  hbm_.resize(program.tensors.size());
-  for (size_t t = 0; t < hbm_.size(); ++t) {
-    const isa::TensorDecl& decl = program.tensors[t];
-    if (decl.kind == isa::TensorKind::kInput || decl.kind == isa::TensorKind::kConstant ||
-        decl.kind == isa::TensorKind::kScalars)
-      continue;  // nothing writes it
-    hbm_[t].granule = std::max<int64_t>(64, (decl.bytes + kHbmCells - 1) / kHbmCells);
-    hbm_[t].per_row = decl.bytes / hbm_[t].granule + 1;
-    hbm_[t].cells.resize(hbm_[t].per_row);
+  const Cells untouched{{0, Cell()}};
+  sbuf_.assign(isa::kPartitions / kQuadrant, untouched);
+  psum_ = sbuf_;
+  for (const isa::TensorDecl& decl : program.tensors) {
+    const bool written = decl.kind != isa::TensorKind::kInput &&
+                         decl.kind != isa::TensorKind::kConstant &&
+                         decl.kind != isa::TensorKind::kScalars;
+    hbm_.push_back(written ? untouched : Cells());
   }
 }
 
 template <typename Visit>
-void Timeline::ForEachCell(const isa::AccessPattern& pattern, const int64_t* registers,
-                           Visit visit) {
-  const isa::ByteRange range = isa::Footprint(pattern, registers);
+void Timeline::ForEachRange(const isa::AccessPattern& pattern, const int64_t* registers,
+                            Visit visit) {
+  isa::ByteRange range = isa::Footprint(pattern, registers);
+  range.begin = std::max<int64_t>(0, range.begin);
   if (range.end <= range.begin) return;
   if (pattern.memory == isa::Memory::kHbm) {
-    Cells& cells = hbm_[pattern.tensor];
-    if (cells.cells.empty()) return;
-    const int64_t first = std::clamp<int64_t>(range.begin / cells.granule, 0, cells.per_row - 1);
-    const int64_t last =
-        std::clamp<int64_t>((range.end - 1) / cells.granule, first, cells.per_row - 1);
-    for (int64_t c = first; c <= last; ++c) visit(cells.cells[c]);
+    if (!hbm_[pattern.tensor].empty()) visit(hbm_[pattern.tensor], range);
     return;
   }
-  Cells& cells = pattern.memory == isa::Memory::kSbuf ? sbuf_ : psum_;
+  std::vector<Cells>& quadrants = pattern.memory == isa::Memory::kSbuf ? sbuf_ : psum_;
   const int64_t partitions = std::max<int64_t>(1, pattern.partitions.Evaluate(registers));
-  const int64_t first_row = pattern.start_partition / kQuadrant;
-  const int64_t last_row =
-      std::min<int64_t>(pattern.start_partition + partitions - 1, isa::kPartitions - 1) / kQuadrant;
-  const int64_t first = std::clamp<int64_t>(range.begin / cells.granule, 0, cells.per_row - 1);
+  const int64_t first = pattern.start_partition / kQuadrant;
   const int64_t last =
-      std::clamp<int64_t>((range.end - 1) / cells.granule, first, cells.per_row - 1);
-  for (int64_t row = first_row; row <= last_row; ++row)
-    for (int64_t c = first; c <= last; ++c) visit(cells.cells[row * cells.per_row + c]);
+      std::min<int64_t>(pattern.start_partition + partitions - 1, isa::kPartitions - 1) / kQuadrant;
+  for (int64_t q = first; q <= last; ++q) visit(quadrants[q], range);
+}
+
+// When the hazards of an access are over.
+double Timeline::Ready(const Access& access, int engine, const int64_t* registers) {
+  double ready = 0;
+  // An engine's own writes are in order; the queues of the DMA engines are not.
+  const bool in_order = engine != static_cast<int>(isa::Engine::kDma);
+  ForEachRange(*access.pattern, registers, [&](const Cells& cells, isa::ByteRange range) {
+    for (auto it = std::prev(cells.upper_bound(range.begin));
+         it != cells.end() && it->first < range.end; ++it) {
+      const Cell& cell = it->second;
+      if (cell.writer >= 0 && (access.reads || cell.writer != engine || !in_order)) {
+        // A result is there after its writer's latency; another engine is told by a semaphore.
+        const double told = cell.writer == engine ? 0 : target_.semaphore_ns;
+        ready = std::max(ready, cell.written + told);
+      }
+      if (access.writes) ready = std::max(ready, cell.read);
+    }
+  });
+  return ready;
+}
+
+void Timeline::Note(const Access& access, int engine, double busy_until, double arrives,
+                    const int64_t* registers) {
+  ForEachRange(*access.pattern, registers, [&](Cells& cells, isa::ByteRange range) {
+    for (const int64_t edge : {range.begin, range.end}) {
+      const auto it = std::prev(cells.upper_bound(edge));
+      if (it->first != edge) cells.emplace_hint(std::next(it), edge, it->second);
+    }
+    const auto first = cells.find(range.begin);
+    const auto end = cells.find(range.end);
+    if (access.writes) {
+      // Whoever comes later waits for this write, which waited for the reads before it.
+      cells.erase(std::next(first), end);
+      first->second = {arrives, access.reads ? busy_until : 0, static_cast<int8_t>(engine)};
+    } else {
+      for (auto it = first; it != end; ++it)
+        it->second.read = std::max(it->second.read, busy_until);
+    }
+  });
 }
 
 void Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
                      const std::vector<Access>& accesses, const int64_t* registers) {
   const int e = static_cast<int>(engine);
   double ready = 0;
-  for (const Access& access : accesses)
-    ForEachCell(*access.pattern, registers, [&](const Cell& cell) {
-      if (cell.writer >= 0) {
-        // A result is there after its writer's latency; another engine is told by a semaphore.
-        const double told = cell.writer == e ? 0 : target_.semaphore_ns;
-        ready = std::max(ready, cell.written + told);
-      }
-      if (access.writes) ready = std::max(ready, cell.read);
-    });
+  for (const Access& access : accesses) ready = std::max(ready, Ready(access, e, registers));
   double start = ready;
   double busy_until = 0;
   int queue = 0;
@@ -108,14 +121,7 @@ void Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, i
     engine_free_[e] = busy_until;
   }
   const double arrives = busy_until + arrival_[e];
-  for (const Access& access : accesses)
-    ForEachCell(*access.pattern, registers, [&](Cell& cell) {
-      if (access.writes) {
-        cell.written = arrives;
-        cell.writer = static_cast<int8_t>(e);
-      }
-      if (access.reads) cell.read = std::max(cell.read, busy_until);
-    });
+  for (const Access& access : accesses) Note(access, e, busy_until, arrives, registers);
   end_ = std::max(end_, arrives);
   if (events_.size() < max_events_)
     events_.push_back({instruction, engine, queue, start, busy_until});
@@ -126,15 +132,12 @@ void Timeline::Shift(double by) {
   for (double& free : queue_free_) free += by;
   bandwidth_free_ += by;
   end_ += by;
-  const auto shift = [by](Cells& cells) {
-    for (Cell& cell : cells.cells) {
-      if (cell.writer >= 0) cell.written += by;
-      if (cell.read > 0) cell.read += by;
-    }
-  };
-  shift(sbuf_);
-  shift(psum_);
-  for (Cells& cells : hbm_) shift(cells);
+  for (std::vector<Cells>* const memory : {&sbuf_, &psum_, &hbm_})
+    for (Cells& cells : *memory)
+      for (auto& [begin, cell] : cells) {
+        if (cell.writer >= 0) cell.written += by;
+        if (cell.read > 0) cell.read += by;
+      }
 }
 
 std::string Timeline::EventsJson() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,16 +32,14 @@ class Timeline {
   std::string EventsJson() const;
 
  private:
-  // When a piece of memory was last written (with its writer's engine) and last read.
+  // When a piece of memory was last written (with its writer's engine) and last read since.
   struct Cell {
     double written = 0, read = 0;
     int8_t writer = -1;
   };
-  struct Cells {
-    int64_t granule = 1;
-    int64_t per_row = 0;  // cells of one quadrant (on chip) or of the tensor
-    std::vector<Cell> cells;
-  };
+  // Cells of one address range, each from its key to the next: neighbouring tiles stay apart,
+  // however their edges are aligned.
+  using Cells = std::map<int64_t, Cell>;
   struct Event {
     uint32_t instruction;
     isa::Engine engine;
@@ -48,9 +47,12 @@ class Timeline {
     double start, end;
   };
 
-  // Calls visit(cell) for the cells that a pattern touches.
+  // Calls visit(cells, bytes) for what a pattern touches: of each quadrant on chip, of the tensor.
   template <typename Visit>
-  void ForEachCell(const isa::AccessPattern& pattern, const int64_t* registers, Visit visit);
+  void ForEachRange(const isa::AccessPattern& pattern, const int64_t* registers, Visit visit);
+  double Ready(const Access& access, int engine, const int64_t* registers);
+  void Note(const Access& access, int engine, double busy_until, double arrives,
+            const int64_t* registers);
 
   const isa::Program& program_;
   const isa::TargetRow& target_;
@@ -59,8 +61,8 @@ class Timeline {
   std::vector<double> queue_free_;
   double bandwidth_free_ = 0;
   double end_ = 0;
-  Cells sbuf_, psum_;
-  std::vector<Cells> hbm_;  // by tensor; empty for tensors that nothing writes
+  std::vector<Cells> sbuf_, psum_;  // by quadrant
+  std::vector<Cells> hbm_;          // by tensor; empty for tensors that nothing writes
   size_t max_events_ = 0;
   std::vector<Event> events_;
 };

@@ -74,6 +74,28 @@ TEST(Scoreboard, MatmulsTakeThePublishedTime) {
   EXPECT_NEAR(us / 1000, 0.859, 0.03);
 }
 
+TEST(Scoreboard, AccumulatingIntoOneBankIsAsFast) {
+  // PSUM adds at full rate: an engine's own writes need not wait for each other.
+  isa::Program program = Matmuls(500);
+  std::get<AccessPattern>(program.instructions[2].operands[0]).offset = 0;
+  EXPECT_NEAR(Microseconds(program) / 1000, 0.859, 0.03);
+}
+
+TEST(Scoreboard, NeighboursAtOddAddressesDoNotWaitForEachOther) {
+  const auto copies = [](int64_t pitch) {
+    ProgramBuilder b("copies", Target::kTrn2);
+    const uint16_t x =
+        b.AddTensor({.name = "input0", .kind = TensorKind::kInput, .bytes = 128 * 1024});
+    for (int i = 0; i < 8; ++i)
+      b.Emit(Opcode::dma_copy, Engine::kDma,
+             {AccessPattern::Sbuf(DType::kU8, 0, 128, 16 + i * pitch, {{1, 1000}}),
+              AccessPattern::Hbm(DType::kU8, x, 0, 128, 1024, {{1, 1000}})});
+    return Microseconds(b.program());
+  };
+  EXPECT_DOUBLE_EQ(copies(1000), copies(1024));  // side by side
+  EXPECT_GT(copies(999), 2 * copies(1000));      // each overwrites a byte of the one before
+}
+
 TEST(Scoreboard, ExtrapolatesLoopsToWhatWalkingThemGives) {
   const isa::Program program = Matmuls(1000);
   const std::vector<int64_t> registers(program.registers.size());
