@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -76,28 +77,35 @@ class Trace:
             memory.leave_loop()
 
 
-_stack: list[Trace] = []
+class _Thread(threading.local):
+    """Each thread traces its own kernels."""
+
+    def __init__(self) -> None:
+        self.stack: list[Trace] = []
+
+
+_thread = _Thread()
 
 
 def is_tracing() -> bool:
-    return bool(_stack)
+    return bool(_thread.stack)
 
 
 def current() -> Trace:
-    if not _stack:
+    if not _thread.stack:
         raise NkiError(
             "this call belongs in a kernel: call it from a function under nki.jit or nki.simulate"
         )
-    return _stack[-1]
+    return _thread.stack[-1]
 
 
 @contextmanager
 def tracing(trace: Trace) -> Iterator[Trace]:
-    _stack.append(trace)
+    _thread.stack.append(trace)
     try:
         yield trace
     finally:
-        _stack.pop()
+        _thread.stack.pop()
 
 
 def default_target() -> str:
@@ -111,4 +119,4 @@ def default_target() -> str:
 
 def target_row() -> dict[str, Any]:
     """The target of the kernel being traced, or the process's."""
-    return TARGETS[_stack[-1].target if _stack else default_target()]
+    return TARGETS[_thread.stack[-1].target if _thread.stack else default_target()]
