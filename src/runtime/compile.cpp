@@ -56,6 +56,60 @@ StatusOr<std::string> ReadFile(const fs::path& path) {
   return std::move(contents).str();
 }
 
+// `version` tells whose options the command understands.
+StatusOr<std::string> RunCompiler(const std::string& command, const std::string& version,
+                                  const hlo::Module& module, const compiler::Options& options) {
+  NEURON_ASSIGN_OR_RETURN(const TemporaryDirectory directory, TemporaryDirectory::Make());
+  const fs::path input = directory.path() / "module.hlo.pb";
+  const fs::path output = directory.path() / "module.neff";
+  {
+    std::ofstream file(input, std::ios::binary);
+    file << hlo::ToProto(module);
+    if (!file.flush()) return Unavailable(input.string(), " cannot be written");
+  }
+  // It runs in another directory.
+  const bool is_path = command.find('/') != std::string::npos;
+  std::vector<std::string> arguments = {is_path ? fs::absolute(command).string() : command,
+                                        "compile",
+                                        "--framework",
+                                        "XLA",
+                                        input,
+                                        "--target",
+                                        std::string(isa::RowOf(options.target).name),
+                                        "--lnc",
+                                        StrCat(options.lnc),
+                                        "--output",
+                                        output};
+  const bool scalars = std::count(options.parameters.begin(), options.parameters.end(),
+                                  compiler::ParameterPlace::kScalarBlock) > 0;
+  if (IsOurs(version)) {
+    std::string numbers;
+    for (size_t i = 0; i < options.parameters.size(); ++i) {
+      if (options.parameters[i] == compiler::ParameterPlace::kScalarBlock)
+        numbers += StrCat(numbers.empty() ? "" : ",", i);
+    }
+    if (scalars) arguments.push_back("--scalar-parameters=" + numbers);
+    if (options.relaxed) arguments.push_back("--relaxed");
+    if (!options.dump_directory.empty())
+      arguments.push_back("--dump-directory=" + fs::absolute(options.dump_directory).string());
+  } else if (scalars) {
+    return Unimplemented(command,
+                         " takes no run-time scalars; only neuron-compile programs carry them yet");
+  } else {
+    // Explicit, since that compiler's defaults change between versions.
+    arguments.insert(arguments.end(), {"--auto-cast=none"});
+  }
+  NEURON_ASSIGN_OR_RETURN(const CommandResult result, RunCommand(arguments, directory.path()));
+  if (result.exit_status != 0)
+    return Internal(command, " ended with status ", result.exit_status, ":\n",
+                    LastLines(result.output, 20));
+  StatusOr<std::string> container = ReadFile(output);
+  if (!container.ok())
+    return Internal(command, " ended without error but wrote no program:\n",
+                    LastLines(result.output, 20));
+  return container;
+}
+
 }  // namespace
 
 const StatusOr<std::string>& CompilerIdentity() {
@@ -86,8 +140,10 @@ StatusOr<std::string> CacheKey(const hlo::Module& module, const compiler::Option
 
 StatusOr<std::string> CompileToContainer(const hlo::Module& module,
                                          const compiler::Options& options) {
-  if (const std::optional<std::string> command = Read(Variable::kCompiler))
-    return CompileWithCommand(*command, module, options);
+  if (const std::optional<std::string> command = Read(Variable::kCompiler)) {
+    if (!CompilerIdentity().ok()) return CompilerIdentity().status();
+    return RunCompiler(*command, *CompilerIdentity(), module, options);
+  }
   NEURON_ASSIGN_OR_RETURN(const compiler::CompiledProgram compiled,
                           compiler::Compile(module, options));
   return compiler::ToContainer(compiled);
@@ -96,53 +152,7 @@ StatusOr<std::string> CompileToContainer(const hlo::Module& module,
 StatusOr<std::string> CompileWithCommand(const std::string& command, const hlo::Module& module,
                                          const compiler::Options& options) {
   NEURON_ASSIGN_OR_RETURN(const std::string version, AskVersion(command));
-  NEURON_ASSIGN_OR_RETURN(const TemporaryDirectory directory, TemporaryDirectory::Make());
-  const fs::path input = directory.path() / "module.hlo.pb";
-  const fs::path output = directory.path() / "module.neff";
-  {
-    std::ofstream file(input, std::ios::binary);
-    file << hlo::ToProto(module);
-    if (!file.flush()) return Unavailable(input.string(), " cannot be written");
-  }
-  std::vector<std::string> arguments = {command,
-                                        "compile",
-                                        "--framework",
-                                        "XLA",
-                                        input,
-                                        "--target",
-                                        std::string(isa::RowOf(options.target).name),
-                                        "--lnc",
-                                        StrCat(options.lnc),
-                                        "--output",
-                                        output};
-  const bool scalars = std::count(options.parameters.begin(), options.parameters.end(),
-                                  compiler::ParameterPlace::kScalarBlock) > 0;
-  if (IsOurs(version)) {
-    std::string numbers;
-    for (size_t i = 0; i < options.parameters.size(); ++i) {
-      if (options.parameters[i] == compiler::ParameterPlace::kScalarBlock)
-        numbers += StrCat(numbers.empty() ? "" : ",", i);
-    }
-    if (scalars) arguments.push_back("--scalar-parameters=" + numbers);
-    if (options.relaxed) arguments.push_back("--relaxed");
-    if (!options.dump_directory.empty())
-      arguments.push_back("--dump-directory=" + options.dump_directory);
-  } else if (scalars) {
-    return Unimplemented(command,
-                         " takes no run-time scalars; only neuron-compile programs carry them yet");
-  } else {
-    // Explicit, since that compiler's defaults change between versions.
-    arguments.insert(arguments.end(), {"--auto-cast=none"});
-  }
-  NEURON_ASSIGN_OR_RETURN(const CommandResult result, RunCommand(arguments, directory.path()));
-  if (result.exit_status != 0)
-    return Internal(command, " ended with status ", result.exit_status, ":\n",
-                    LastLines(result.output, 20));
-  StatusOr<std::string> container = ReadFile(output);
-  if (!container.ok())
-    return Internal(command, " ended without error but wrote no program:\n",
-                    LastLines(result.output, 20));
-  return container;
+  return RunCompiler(command, version, module, options);
 }
 
 StatusOr<compiler::Signature> SignatureOf(std::string_view container) {
