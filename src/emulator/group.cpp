@@ -6,6 +6,7 @@
 #include "emulator/liveness.h"
 #include "emulator/program.h"
 #include "emulator/region.h"
+#include "emulator/row_reduction_op.h"
 #include "emulator/strided_copy.h"
 
 namespace neuron::emulator {
@@ -36,8 +37,11 @@ class Builder {
       group_->first = index;
     }
     group_->last = index + 1;
+    RowReductionParts reduction;
     if (IsCopy(op)) {
       AddCopy(op);
+    } else if (AsRowReduction(op, &reduction)) {
+      AddReduction(op, reduction);
     } else {
       AddRows(op);
     }
@@ -57,46 +61,86 @@ class Builder {
   }
 
  private:
-  // Rows of one length, dense enough that a copy gains nothing from its own plan.
+  // Rows of one length, dense enough that a copy gains nothing from its own plan. Where a row is
+  // one chunk, reductions of it and work on their results, one value per row, belong to it too.
   bool Fits(const Operation& op) {
+    if (op.tiles.empty() || tiles_.size() + op.tiles.size() > kMaxTiles) return false;
+    for (const TileRef& tile : op.tiles)
+      if (tile.dynamic) return false;
     const bool copy = IsCopy(op);
-    if (!copy && !IsRowProgram(op)) return false;
-    if (op.tiles.empty()) return false;
-    const RowProgram* rows = copy ? nullptr : &op.as<RowProgram>();
-    const TileShape& shape = op.tiles[copy ? 0 : rows->shape_tile].shape;
+    RowReductionParts reduction;
+    const bool reduces = AsRowReduction(op, &reduction);
+    if (!copy && !reduces && !IsRowProgram(op)) return false;
+    if (!copy && !reduces && IsPerRow(op)) return group_ != nullptr && elements_ <= kRowChunk;
+    const RowProgram* rows = copy || reduces ? nullptr : &op.as<RowProgram>();
+    if (rows != nullptr && rows->flat) return false;
+    const TileShape& shape = op.tiles[copy ? 0 : reduces ? 1 : rows->shape_tile].shape;
     for (const TileRef& tile : op.tiles) {
-      if (tile.dynamic || tile.flat) return false;
       if (tile.shape.rows != shape.rows) return false;
       if (copy && (tile.shape.elements != shape.elements || !tile.shape.contiguous())) return false;
     }
-    if (rows != nullptr)
+    if (rows != nullptr) {
       for (const RowStep& step : rows->steps)
         if ((step.kind == RowStep::Kind::kLoad || step.kind == RowStep::Kind::kStore) &&
             op.tiles[step.tile].shape.elements != shape.elements)
           return false;
-    if (shape.rows * shape.elements < 64) return false;
+      for (const RowReduce& reduce : rows->reductions)
+        if (reduce.command != isa::ReduceCmd::kReset &&
+            reduce.command != isa::ReduceCmd::kResetReduce)
+          return false;
+    }
+    if ((reduces || (rows != nullptr && !rows->reductions.empty())) && shape.elements > kRowChunk)
+      return false;
+    if (shape.rows * shape.elements < 64 || shape.elements == 1) return false;
     if (group_ == nullptr) {
       rows_ = shape.rows;
       elements_ = shape.elements;
     }
-    return shape.rows == rows_ && shape.elements == elements_ &&
-           tiles_.size() + op.tiles.size() <= kMaxTiles;
+    return shape.rows == rows_ && shape.elements == elements_;
+  }
+
+  // A row program whose tiles have one element per row, and the group's rows.
+  bool IsPerRow(const Operation& op) const {
+    const auto& program = op.as<RowProgram>();
+    if (!program.reductions.empty()) return false;
+    for (const RowStep& step : program.steps)
+      if (step.kind == RowStep::Kind::kIota) return false;
+    for (const TileRef& tile : op.tiles)
+      if (tile.pattern->MaxElementsPerPartition() != 1 || tile.pattern->partitions.max != rows_)
+        return false;
+    return true;
+  }
+
+  // The tile with a row per partition, as it was before it was flattened.
+  static TileRef Unflattened(TileRef tile) {
+    if (!tile.flat) return tile;
+    TileShape& shape = tile.shape;
+    shape.row_stride = shape.num_dims == 0 ? 0 : shape.stride[0];
+    shape.rows = tile.pattern->partitions.max;
+    shape.elements = 1;
+    shape.num_dims = 0;
+    tile.flat = false;
+    return tile;
   }
 
   // Every byte that the instruction shares with the group, or its operands with each other, is the
   // same element of the same tile.
   bool Independent(const Operation& op) const {
+    const bool per_row = op.tiles[0].flat;
     for (size_t i = 0; i < op.tiles.size(); ++i) {
+      const TileRef tile = per_row ? Unflattened(op.tiles[i]) : op.tiles[i];
       for (const TileRef& other : tiles_)
-        if (!Independent(op.tiles[i], other)) return false;
+        if (!Independent(tile, other)) return false;
       for (size_t j = 0; j < i; ++j)
-        if (!Independent(op.tiles[i], op.tiles[j])) return false;
+        if (!Independent(tile, per_row ? Unflattened(op.tiles[j]) : op.tiles[j])) return false;
     }
     return true;
   }
   bool Independent(const TileRef& a, const TileRef& b) const {
     if (!a.written && !b.written) return true;
-    if (SameWalk(a, b) && a.shape.elements == elements_) return true;
+    const bool in_step =
+        a.shape.elements == elements_ || (a.shape.elements == 1 && elements_ <= kRowChunk);
+    if (SameWalk(a, b) && in_step) return true;
     return Disjoint(program_, a, b);
   }
 
@@ -164,24 +208,29 @@ class Builder {
 
   void AddRows(const Operation& op) {
     const auto& rows = op.as<RowProgram>();
+    const bool per_row = op.tiles[0].flat || op.tiles[0].shape.elements == 1;
     std::array<int16_t, 64> map{};  // the instruction's values in the group
     for (RowStep step : rows.steps) {
       const int16_t out = step.out;
       if (step.kind != RowStep::Kind::kLoad && step.kind != RowStep::Kind::kLoadScalar &&
           step.kind != RowStep::Kind::kStore)
         step.tile = -1;
-      if (step.tile >= 0) step.tile = Intern(op.tiles[step.tile]);
+      if (step.tile >= 0) step.tile = Intern(Unflattened(op.tiles[step.tile]));
+      if (per_row) {
+        step.scalar = true;
+        if (step.kind == RowStep::Kind::kLoad) step.kind = RowStep::Kind::kLoadScalar;
+      }
       for (int16_t* operand : {&step.a, &step.b, &step.c})
         if (*operand >= 0) *operand = map[*operand];
       switch (step.kind) {
         case RowStep::Kind::kLoad:
+        case RowStep::Kind::kLoadScalar:
           map[out] = AddLoad(step);
           break;
         case RowStep::Kind::kStore:
           AddStore(step);
           break;
         default:
-          if (step.kind == RowStep::Kind::kLoadScalar) Keep(step.tile);
           if (step.kind == RowStep::Kind::kIota) {
             group_->program.iotas.push_back(rows.iotas[step.iota]);
             step.iota = static_cast<int32_t>(group_->program.iotas.size() - 1);
@@ -189,7 +238,58 @@ class Builder {
           map[out] = Append(step);
       }
     }
+    for (const RowReduce& reduce : rows.reductions) {
+      const int16_t result = AddReduce(map[reduce.value], reduce.op,
+                                       reduce.negate && reduce.tile >= 0, reduce.accumulator);
+      if (reduce.tile >= 0) StoreScalar(result, op.tiles[reduce.tile], reduce.store);
+    }
     group_->program.ns_per_element += rows.ns_per_element;
+  }
+
+  void AddReduction(const Operation& op, const RowReductionParts& parts) {
+    RowStep load;
+    load.kind = RowStep::Kind::kLoad;
+    load.tile = Intern(op.tiles[1]);
+    load.dtype = op.tiles[1].shape.dtype;
+    load.convert = FloatConversion(Kernels().load, load.dtype);
+    const int16_t row = AddLoad(load);
+    StoreScalar(AddReduce(row, parts.op, parts.negate, nullptr), op.tiles[0],
+                FloatConversion(Kernels().store, op.tiles[0].shape.dtype));
+    group_->program.ns_per_element += 0.1;
+  }
+
+  int16_t AddReduce(int16_t row, isa::AluOp op, bool negate, float* accumulator) {
+    RowStep step;
+    step.kind = RowStep::Kind::kReduce;
+    step.a = row;
+    step.reduce = op;
+    step.accumulator = accumulator;
+    step.scalar = true;
+    const int16_t result = Append(step);
+    if (!negate) return result;
+    RowStep negation;
+    negation.kind = RowStep::Kind::kUnary;
+    negation.unary = Kernels().unary[0][static_cast<int>(isa::AluOp::kNegate)];
+    negation.a = result;
+    negation.scalar = true;
+    return Append(negation);
+  }
+
+  void StoreScalar(int16_t value, const TileRef& tile, ConvertKernel convert) {
+    RowStep step;
+    step.kind = RowStep::Kind::kStore;
+    step.a = value;
+    step.tile = Intern(tile);
+    step.dtype = tile.shape.dtype;
+    step.convert = convert;
+    step.scalar = true;
+    AddStore(step);
+  }
+
+  static ConvertKernel FloatConversion(const ConvertKernel (&table)[kNumDomains][kNumDTypes],
+                                       DType dtype) {
+    if (dtype == DType::kF32 || dtype == DType::kTF32) return nullptr;
+    return table[static_cast<int>(Domain::kFloat)][static_cast<int>(dtype)];
   }
 
   int16_t Append(RowStep step) {
@@ -227,7 +327,8 @@ class Builder {
   void AddStore(RowStep step) {
     Forget(step.tile);
     contents_[step.tile] = {};
-    if (!step.scalar) {  // a fill is read back from memory: as a value it would be no row
+    // A fill is read back from memory: as a value it would be no row.
+    if (!step.scalar || tiles_[step.tile].shape.elements == 1) {
       contents_[step.tile].value = step.a;
       contents_[step.tile].store = step.convert;
     }
@@ -260,6 +361,7 @@ class Builder {
       changed = false;
       for (size_t i = steps.size(); i-- > 0;) {
         if (steps[i].out < 0 || last_use[steps[i].out] >= 0) continue;
+        if (steps[i].accumulator != nullptr) continue;
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
         changed = true;
         std::fill(last_use.begin(), last_use.end(), -1);

@@ -75,6 +75,7 @@ void Store(const RowStep& step, Frame& f) {
   const int64_t bytes = shape.element_bytes;
   const void* from = f.value[step.a];
   if (step.scalar) {
+    const int64_t n = std::min(f.n, shape.elements);  // a group also stores one per row
     uint32_t word = 0;
     if (step.convert == nullptr) {
       std::memcpy(&word, from, 4);
@@ -84,16 +85,16 @@ void Store(const RowStep& step, Frame& f) {
     char* to = shape.contiguous() ? row + f.first * bytes : f.scratch.raw;
     switch (bytes) {
       case 1:
-        std::memset(to, static_cast<uint8_t>(word), f.n);
+        std::memset(to, static_cast<uint8_t>(word), n);
         break;
       case 2:
-        std::fill_n(reinterpret_cast<uint16_t*>(to), f.n, static_cast<uint16_t>(word));
+        std::fill_n(reinterpret_cast<uint16_t*>(to), n, static_cast<uint16_t>(word));
         break;
       default:
-        std::fill_n(reinterpret_cast<uint32_t*>(to), f.n, word);
+        std::fill_n(reinterpret_cast<uint32_t*>(to), n, word);
         break;
     }
-    if (!shape.contiguous()) ScatterRow(shape, row, f.first, f.n, f.scratch.raw);
+    if (!shape.contiguous()) ScatterRow(shape, row, f.first, n, f.scratch.raw);
     return;
   }
   if (shape.contiguous()) {
@@ -210,11 +211,21 @@ void RunChunk(const RowProgram& program, Frame& f) {
       case RowStep::Kind::kCopy:
         CopyChunk(step, f);
         break;
-      case RowStep::Kind::kRound:
+      case RowStep::Kind::kRound: {
         step.round(f.scratch.raw, f.value[step.a], n);
-        f.value[step.out] = f.scratch.rows[step.out];
-        step.convert(f.value[step.out], f.scratch.raw, n);
+        void* to = Target(step, f);
+        step.convert(to, f.scratch.raw, n);
         break;
+      }
+      case RowStep::Kind::kReduce: {
+        RowReduction reduction(Kernels(), Domain::kFloat, step.reduce);
+        reduction.Add(f.value[step.a], f.n);
+        const uint32_t bits = reduction.Finish();
+        f.scratch.scalars[step.out] = bits;
+        f.value[step.out] = &f.scratch.scalars[step.out];
+        if (step.accumulator != nullptr) step.accumulator[f.row] = std::bit_cast<float>(bits);
+        break;
+      }
       case RowStep::Kind::kIota:
         Iota(step, program.iotas[step.iota], f);
         break;
@@ -323,7 +334,7 @@ Status ExecuteRows(const Operation& operation, Execution& execution) {
 }
 
 bool IsRowProgram(const Operation& operation) {
-  return operation.execute == ExecuteRows && !operation.as<RowProgram>().flat;
+  return operation.execute == ExecuteRows || operation.execute == ExecuteReducingRows;
 }
 
 void RunRows(const RowProgram& program, const Tile* tiles, const Execution& execution) {

@@ -33,8 +33,9 @@ struct RowStep {
     kSelect,
     kStore,
     kIota,
-    kCopy,   // groups only: tile `a` to `tile`, bit by bit
-    kRound,  // groups only: a value to a stored type (`round`) and back (`convert`)
+    kCopy,    // groups only: tile `a` to `tile`, bit by bit
+    kRound,   // groups only: a value to a stored type (`round`) and back (`convert`)
+    kReduce,  // groups only: a whole row in one chunk, with `reduce`, to one value
   };
   Kind kind{};
   Domain domain{};
@@ -52,8 +53,10 @@ struct RowStep {
     ConvertKernel convert;  // nullptr: the tile's bits are the values
     SelectKernel select;
   };
-  RowScalar value;    // kScalar
-  int32_t iota = -1;  // kIota: index into RowProgram::iotas
+  RowScalar value;               // kScalar
+  isa::AluOp reduce{};           // kReduce
+  float* accumulator = nullptr;  // kReduce: of row 0's partition, set to the result too
+  int32_t iota = -1;             // kIota: index into RowProgram::iotas
 };
 
 // value = offset + row * channel_multiplier + sum of index * step, the last index fastest.
@@ -90,7 +93,7 @@ struct RowProgram : Operation::Payload {
 Status ExecuteRows(const Operation& operation, Execution& execution);
 // Runs a program without reductions on tiles that are resolved already.
 void RunRows(const RowProgram& program, const Tile* tiles, const Execution& execution);
-// Whether the operation is a row program that a group may take in.
+// Whether the operation is a row program, also one that reduces its rows.
 bool IsRowProgram(const Operation& operation);
 
 // Builds the row program of one instruction.

@@ -35,6 +35,10 @@ class RandomProgram {
   isa::Program Make() {
     for (int slot = 0; slot < 7; ++slot)  // the seventh: what a shifted sixth reaches
       b_.Emit(Opcode::memset, Engine::kVector, {Tile(slot, false), 0.25 * slot});
+    for (int i = 0; i < 4; ++i)
+      b_.Emit(Opcode::memset, Engine::kVector,
+              {AccessPattern::Sbuf(DType::kF32, 0, kRows, 7 * kColumns * 4 + i * 64, {{1, 1}}),
+               0.5 + i});
     for (int line = 0; line < 3; ++line) {
       const bool loop = Pick(2) == 0;
       offset_ = 0;
@@ -68,7 +72,12 @@ class RandomProgram {
   AccessPattern Other(DType dtype) {
     return AccessPattern::Sbuf(dtype, 0, kRows, Pick(6) * kColumns * 4, {{1, kColumns}});
   }
+  // One value per row: anywhere in the slots, or in a place of its own.
+  AccessPattern PerRow() {
+    return AccessPattern::Sbuf(DType::kF32, 0, kRows, 7 * kColumns * 4 + Pick(4) * 64, {{1, 1}});
+  }
   AccessPattern Scalar() {
+    if (Pick(3) != 0) return PerRow();
     return AccessPattern::Sbuf(DType::kF32, 0, kRows, Pick(6 * kColumns) * 4, {{1, 1}});
   }
   AccessPattern Hbm(uint16_t tensor, DType dtype = DType::kF32) {
@@ -78,7 +87,7 @@ class RandomProgram {
   void Instruction() {
     constexpr AluOp kOps[] = {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply, AluOp::kMaximum};
     const AluOp op = kOps[Pick(4)];
-    switch (Pick(12)) {
+    switch (Pick(17)) {
       case 0:
       case 1:
         b_.Emit(Opcode::dma_copy, Engine::kDma, {Tile(), Hbm(in_[Pick(kTensors)])});
@@ -107,6 +116,24 @@ class RandomProgram {
       case 10:
         b_.Emit(Opcode::tensor_scalar, Engine::kVector,
                 {Other(DType::kS32), Other(DType::kS32), AluOp::kBitwiseXor, 3.0});
+        break;
+      case 11:
+      case 12:
+        b_.Emit(Opcode::tensor_reduce, Engine::kVector,
+                {PerRow(), Pick(2) == 0 ? AluOp::kAdd : AluOp::kMaximum, Tile(), int64_t{1},
+                 int64_t{Pick(2)}});
+        break;
+      case 13:
+        b_.Emit(Opcode::activation_reduce, Engine::kScalar,
+                {Tile(), ActivationFunction::kSigmoid, Tile(), AluOp::kAdd, PerRow(), PerRow()});
+        break;
+      case 14:
+        b_.Emit(
+            Opcode::tensor_scalar, Engine::kVector,
+            {PerRow(), PerRow(), op, Pick(2) == 0 ? isa::Operand(PerRow()) : isa::Operand(1.5)});
+        break;
+      case 15:
+        b_.Emit(Opcode::tensor_tensor, Engine::kVector, {PerRow(), PerRow(), PerRow(), op});
         break;
       default:
         b_.Emit(Opcode::activation, Engine::kScalar, {Tile(), ActivationFunction::kTanh, Tile()});

@@ -5,6 +5,7 @@
 #include "emulator/decoder.h"
 #include "emulator/reduction.h"
 #include "emulator/row_io.h"
+#include "emulator/row_reduction_op.h"
 
 namespace neuron::emulator {
 namespace {
@@ -149,6 +150,16 @@ Status Decode(const DecodeInput& input, Operation* op) {
 }
 
 }  // namespace
+
+bool AsRowReduction(const Operation& operation, RowReductionParts* parts) {
+  if (operation.execute != Execute) return false;
+  const auto& reduce = operation.as<Reduce>();
+  if (operation.tiles[1].dynamic || operation.tiles[0].dynamic || reduce.kept.elements != 1 ||
+      reduce.domain != Domain::kFloat || reduce.op == isa::AluOp::kAverage)
+    return false;
+  *parts = {reduce.op, reduce.negate};
+  return true;
+}
 
 extern const InstructionSemantics kSemantics_tensor_reduce;
 const InstructionSemantics kSemantics_tensor_reduce{Decode};

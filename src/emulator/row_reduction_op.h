@@ -1,0 +1,16 @@
+// tensor_reduce of whole rows in fp32, as groups see it.
+#pragma once
+
+#include "emulator/operation.h"
+
+namespace neuron::emulator {
+
+struct RowReductionParts {
+  isa::AluOp op{};
+  bool negate = false;
+};
+
+// Whether the operation is a tensor_reduce from tiles[1], [P, N], to tiles[0], [P, 1].
+bool AsRowReduction(const Operation& operation, RowReductionParts* parts);
+
+}  // namespace neuron::emulator
