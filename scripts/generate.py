@@ -32,10 +32,10 @@ def pages() -> dict[str, str]:
     return _core.reference_pages() | operators
 
 
-def stale() -> list[str]:
+def stale(pages: dict[str, str]) -> list[str]:
     """One sentence per page whose committed text is not what the tables make."""
     found = []
-    for path, text in pages().items():
+    for path, text in pages.items():
         file = ROOT / path
         old = file.read_text().splitlines() if file.exists() else []
         changed = set(old) ^ set(text.splitlines())
@@ -48,7 +48,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing, fail if one is stale")
     if parser.parse_args().check:
-        for sentence in (sentences := stale()):
+        for sentence in (sentences := stale(pages())):
             print(f"scripts/generate.py --check: {sentence}", file=sys.stderr)
         return 1 if sentences else 0
     for path, text in pages().items():
