@@ -21,6 +21,10 @@ void AppendGroup(Dims sizes, std::vector<Dims> strides, Dims& to, const std::vec
 
 // What the epilogue reads from elsewhere lies on `domain`, too.
 bool EpilogueFits(const EmitContext& ctx, const Kernel& kernel, const Dims& domain) {
+  for (const hlo::Instruction* result : kernel.results) {
+    const View store = ctx.StoreOf(result);
+    if (!ReshapeStrides(store.sizes, store.strides, domain)) return false;
+  }
   for (const hlo::Instruction* member : kernel.members) {
     if (member == kernel.hero) continue;
     for (const hlo::Instruction* operand : member->operands()) {

@@ -3,9 +3,11 @@
 #include "compiler/convolution.h"
 #include "compiler/dot.h"
 #include "compiler/dot_problem.h"
+#include "compiler/indirect.h"
 #include "compiler/irregular.h"
 #include "compiler/long_reduce.h"
 #include "compiler/movement.h"
+#include "compiler/reduce_window.h"
 #include "compiler/reduction.h"
 #include "compiler/scan.h"
 #include "compiler/wide_kernel.h"
@@ -64,17 +66,17 @@ Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
     case Opcode::kFft:
       return EmitFft(ctx, kernel);
     case Opcode::kGather:
-      return EmitGatherGeneral(ctx, kernel);
+      return EmitGather(ctx, kernel);
     case Opcode::kPad:
       return EmitPad(ctx, kernel);
     case Opcode::kReduce:
       return ReductionAlu(*kernel.hero) ? EmitLongReduce(ctx, kernel) : EmitWideReduce(ctx, kernel);
     case Opcode::kReduceWindow:
-      return IsScan(*kernel.hero) ? EmitScan(ctx, kernel) : EmitReduceWindowGeneral(ctx, kernel);
+      return IsScan(*kernel.hero) ? EmitScan(ctx, kernel) : EmitReduceWindow(ctx, kernel);
     case Opcode::kRngBitGenerator:
       return EmitRngBitGenerator(ctx, kernel);
     case Opcode::kScatter:
-      return EmitScatterGeneral(ctx, kernel);
+      return EmitScatter(ctx, kernel);
     case Opcode::kSelectAndScatter:
       return EmitSelectAndScatterGeneral(ctx, kernel);
     case Opcode::kSort:

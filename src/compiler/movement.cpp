@@ -80,6 +80,59 @@ void SplitRows(Walk& walk) {
   for (Dims& s : walk.strides) s = {s[0] * (n / rows), s[0]};
 }
 
+// Free elements of a fill's tile: a count that SBUF patterns can say.
+constexpr int64_t kFillColumns = 8192;
+
+// One value per partition, repeated along the free axes; rows in rounds of 128.
+Status FillRows(EmitContext& ctx, Walk w, const HbmView& dst, DType dtype, double value,
+                const Affine& extra) {
+  const int64_t bytes = ByteSize(dtype);
+  const auto columns = [](const Dims& sizes) {
+    int64_t n = 1;
+    for (size_t i = 1; i < sizes.size(); ++i) n *= sizes[i];
+    return n;
+  };
+  if (w.sizes.size() > 2 && (columns(w.sizes) > kFillColumns || w.sizes.size() > 5)) {
+    const int64_t n = w.sizes[0], step = w.strides[0][0] * bytes;
+    w.sizes.erase(w.sizes.begin());
+    w.strides[0].erase(w.strides[0].begin());
+    if (n == 1) return FillRows(ctx, std::move(w), dst, dtype, value, extra);
+    const Register i = ctx.b.LoopBegin(Affine(0), Affine(n), 1, n - 1);
+    NEURON_RETURN_IF_ERROR(
+        FillRows(ctx, std::move(w), dst, dtype, value, extra + Affine::Of(i, step)));
+    ctx.b.LoopEnd();
+    return OkStatus();
+  }
+  const int64_t rows = w.sizes[0];
+  const int64_t partitions = std::min<int64_t>(rows, isa::kPartitions);
+  NEURON_ASSIGN_OR_RETURN(const Tile tile, ctx.AllocateTile(dtype, Count(partitions), {Count(1)}));
+  if (IsWide(dtype)) {
+    NEURON_RETURN_IF_ERROR(FillWide(ctx, tile.pattern, dtype, value));
+  } else {
+    ctx.Memset(tile.pattern, value);
+  }
+  const auto store = [&](const Affine& row, int64_t count) {
+    Dims part = w.sizes;
+    part[0] = count;
+    AccessPattern from = tile.pattern;
+    from.partitions = Count(count);
+    from.num_dims = 1;
+    from.dims[0] = {0, Count(columns(part))};
+    ctx.DmaCopy(PatternOf(dst, part, w.strides[0], extra + row * (w.strides[0][0] * bytes)), from);
+  };
+  const int64_t rounds = rows / isa::kPartitions;
+  if (rounds > 0) {
+    const int64_t last = (rounds - 1) * isa::kPartitions;
+    const Register i = ctx.b.LoopBegin(Affine(0), Affine(last + 1), isa::kPartitions, last);
+    store(Affine::Of(i), isa::kPartitions);
+    ctx.b.LoopEnd();
+  }
+  const int64_t left = rows % isa::kPartitions;
+  if (left > 0) store(Affine(rows - left), left);
+  ctx.Free(tile);
+  return OkStatus();
+}
+
 }  // namespace
 
 HbmView HbmViewOf(EmitContext& ctx, const View& view) {
@@ -105,46 +158,22 @@ Status EmitCopy(EmitContext& ctx, Dims sizes, const HbmView& dst, const HbmView&
 Status EmitFill(EmitContext& ctx, Dims sizes, const HbmView& dst, DType dtype, double value) {
   if (Product(sizes) == 0) return OkStatus();
   Walk walk = Normalise(std::move(sizes), {dst.strides});
+  const int64_t bytes = ByteSize(dtype);
+  // A long run becomes rows, and what is left.
+  if (const int64_t n = walk.sizes.back(); n > kFillColumns) {
+    const int64_t step = walk.strides[0].back();
+    Walk whole = walk, rest = walk;
+    whole.sizes.back() = n / kFillColumns;
+    whole.strides[0].back() = step * kFillColumns;
+    whole.sizes.push_back(kFillColumns);
+    whole.strides[0].push_back(step);
+    NEURON_RETURN_IF_ERROR(FillRows(ctx, whole, dst, dtype, value, Affine(0)));
+    if (n % kFillColumns == 0) return OkStatus();
+    rest.sizes.back() = n % kFillColumns;
+    return FillRows(ctx, rest, dst, dtype, value, Affine((n - n % kFillColumns) * step * bytes));
+  }
   SplitRows(walk);
-  return ForPieces(ctx, std::move(walk), ByteSize(dtype), {Affine(0)},
-                   [&](const Walk& w, const std::vector<Affine>& extra) -> Status {
-                     // One value per partition, repeated along the free axes; rows in rounds of
-                     // 128.
-                     const int64_t rows = w.sizes[0];
-                     const int64_t partitions = std::min<int64_t>(rows, isa::kPartitions);
-                     NEURON_ASSIGN_OR_RETURN(
-                         const Tile tile, ctx.AllocateTile(dtype, Count(partitions), {Count(1)}));
-                     if (IsWide(dtype)) {
-                       NEURON_RETURN_IF_ERROR(FillWide(ctx, tile.pattern, dtype, value));
-                     } else {
-                       ctx.Memset(tile.pattern, value);
-                     }
-                     const auto store = [&](const Affine& row, int64_t count) {
-                       Dims part = w.sizes;
-                       part[0] = count;
-                       AccessPattern from = tile.pattern;
-                       from.partitions = Count(count);
-                       int64_t n = 1;
-                       for (size_t i = 1; i < part.size(); ++i) n *= part[i];
-                       from.num_dims = 1;
-                       from.dims[0] = {0, Count(n)};
-                       ctx.DmaCopy(PatternOf(dst, part, w.strides[0],
-                                             extra[0] + row * (w.strides[0][0] * ByteSize(dtype))),
-                                   from);
-                     };
-                     const int64_t rounds = rows / isa::kPartitions;
-                     if (rounds > 0) {
-                       const int64_t last = (rounds - 1) * isa::kPartitions;
-                       const Register i =
-                           ctx.b.LoopBegin(Affine(0), Affine(last + 1), isa::kPartitions, last);
-                       store(Affine::Of(i), isa::kPartitions);
-                       ctx.b.LoopEnd();
-                     }
-                     const int64_t left = rows % isa::kPartitions;
-                     if (left > 0) store(Affine(rows - left), left);
-                     ctx.Free(tile);
-                     return OkStatus();
-                   });
+  return FillRows(ctx, walk, dst, dtype, value, Affine(0));
 }
 
 StatusOr<Affine> EmitIndex(EmitContext& ctx, const Instruction* index, int64_t most) {

@@ -34,8 +34,6 @@ CASES = {
         [X, np.random.default_rng(0).integers(0, 40, (5, 7))], "gather_general"),
     "scatter_multiply": (
         lambda x, i, u: x.at[i].multiply(u), [X, INDEX, ROWS], "scatter_general"),
-    "scatter_columns": (
-        lambda x, i, u: x.at[:, i].set(u), [X, INDEX[:3], normal(5, 3)], "scatter_general"),
     "fft": (jnp.fft.fft, [normal(3, 12).astype(np.complex64)], "fft"),
     "rfft2": (jnp.fft.rfft2, [normal(3, 12, 10)], "fft"),
     "irfft": (jnp.fft.irfft, [normal(3, 12).astype(np.complex64)], "fft"),
