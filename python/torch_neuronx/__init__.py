@@ -21,7 +21,7 @@ def _autoload() -> None:
 
 
 # After _autoload: importing torch calls it through the entry point, while this module is half done.
-import torch  # noqa: E402
+import torch  # noqa: E402, F401
 
 _autoload()
 

@@ -17,6 +17,7 @@ def register() -> None:
     from torch_neuronx import neuron
 
     torch._register_device_module("neuron", neuron)
+    torch.set_autocast_dtype("neuron", torch.bfloat16)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     from torch_neuronx import _fallback
 

@@ -1,5 +1,6 @@
 #include "torch/allocator.h"
 
+#include "torch/capture.h"
 #include "torch/device.h"
 
 namespace neuron::pytorch {
@@ -87,7 +88,8 @@ c10::DataPtr AllocateOn(int device, size_t bytes) {
   if (bytes == 0) return {nullptr, nullptr, &FreeBlock, DeviceAt(device)};
   void* pointer =
       ValueOrThrow(runtime::Allocate(device, static_cast<int64_t>(bytes), CurrentStream(device)));
-  return {pointer, pointer, &FreeBlock, DeviceAt(device)};
+  c10::DataPtr memory(pointer, pointer, &FreeBlock, DeviceAt(device));
+  return IsCapturing() ? KeepForCapture(std::move(memory)) : std::move(memory);
 }
 
 REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, DeviceAllocator());

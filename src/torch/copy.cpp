@@ -6,6 +6,7 @@
 #include <torch/library.h>
 
 #include "torch/allocator.h"
+#include "torch/capture.h"
 #include "torch/device.h"
 #include "torch/fallback.h"
 #include "torch/host_mirror.h"
@@ -34,8 +35,12 @@ void CopyOnDevice(const at::Tensor& to, const at::Tensor& from) {
     return;
   }
   if (SameBytes(to, from)) {
-    ThrowIfError(runtime::CopyOnDevice(device, CurrentStream(device), to.mutable_data_ptr(),
-                                       from.const_data_ptr(), Bytes(to)));
+    void* target = to.mutable_data_ptr();
+    const void* source = from.const_data_ptr();
+    const int64_t bytes = Bytes(to);
+    RunOrRecord(CurrentStream(device), [=](runtime::StreamId stream) {
+      ThrowIfError(runtime::CopyOnDevice(device, stream, target, source, bytes));
+    });
     return;
   }
   if (to.is_conj() == from.is_conj() && to.is_neg() == from.is_neg()) {
@@ -64,6 +69,7 @@ void HostToDevice(const at::Tensor& to, const at::Tensor& from, bool non_blockin
     return;
   }
   at::Tensor source = from;
+  RefuseInCapture("copying from the host");
   if (!SameBytes(to, from)) {
     source = HostLike(to);
     source.copy_(from);
@@ -77,6 +83,7 @@ void HostToDevice(const at::Tensor& to, const at::Tensor& from, bool non_blockin
 }
 
 void DeviceToHost(const at::Tensor& to, const at::Tensor& from, bool non_blocking) {
+  RefuseInCapture("copying to the host");
   const int device = from.device().index();
   if (!from.is_non_overlapping_and_dense()) {
     const at::Tensor dense = EmptyContiguous(device, from.sizes(), from.scalar_type());
@@ -110,6 +117,7 @@ at::Tensor CopyFromAndResize(const at::Tensor& self, const at::Tensor& dst) {
 }
 
 at::Scalar LocalScalarDense(const at::Tensor& self) {
+  RefuseInCapture("reading a value");
   const int device = self.device().index();
   at::Tensor host = at::empty({}, self.options().device(c10::DeviceType::CPU));
   ThrowIfError(runtime::CopyToHost(device, CurrentStream(device), host.mutable_data_ptr(),

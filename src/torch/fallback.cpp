@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/environment.h"
+#include "torch/call.h"
 #include "torch/device.h"
 #include "torch/generator.h"
 #include "torch/host_mirror.h"
@@ -36,6 +37,24 @@ at::Generator HostGenerator(PhiloxGenerator* generator) {
   return at::detail::createCPUGenerator(seed ^ (offset * 0x9E3779B97F4A7C15u));
 }
 
+// Ops that draw from CPU's default generator draw what the device's state says, and leave CPU's.
+class HostSeed {
+ public:
+  explicit HostSeed(int device) : saved_(at::detail::getDefaultCPUGenerator().get_state()) {
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    generator.set_current_seed(HostGenerator(GeneratorFor(std::nullopt, device)).current_seed());
+  }
+  ~HostSeed() {
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    generator.set_state(saved_);
+  }
+  HostSeed(const HostSeed&) = delete;
+  HostSeed& operator=(const HostSeed&) = delete;
+
+ private:
+  at::Tensor saved_;
+};
+
 // Running statistics change though the schema of these does not say so.
 bool HidesMutation(const std::string& name) {
   return name == "aten::native_batch_norm" || name == "aten::cudnn_batch_norm" ||
@@ -44,6 +63,13 @@ bool HidesMutation(const std::string& name) {
 
 bool Writes(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+}
+
+// Indices and what is copied or split may be on the CPU beside a neuron tensor, as on CUDA.
+bool TakesHostTensors(const std::string& name) {
+  for (const char* part : {"index", "copy", "split", "pin"})
+    if (name.find(part) != std::string::npos) return true;
+  return false;
 }
 
 c10::IValue ToHost(const c10::IValue& value, const c10::Argument& argument, HostMirror& mirror,
@@ -100,12 +126,15 @@ void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
 
   const auto& arguments = schema.arguments();
   const size_t begin = stack->size() - arguments.size();
+  if (!TakesHostTensors(schema.name()))
+    CheckSameDevice(schema.name(), {stack->data() + begin, arguments.size()});
   HostMirror mirror;
   int device = -1;
   for (size_t i = 0; i < arguments.size(); ++i)
     (*stack)[begin + i] = ToHost((*stack)[begin + i], arguments[i], mirror, &device);
   if (mirror.device() >= 0) device = mirror.device();
   if (device < 0) device = CurrentDevice();
+  bool generator_given = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     c10::IValue& value = (*stack)[begin + i];
     const bool generator_argument =
@@ -114,10 +143,15 @@ void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
     std::optional<at::Generator> given;
     if (value.isGenerator()) given = value.toGenerator();
     value = HostGenerator(GeneratorFor(given, device));
+    generator_given = true;
   }
   if (HidesMutation(schema.name())) mirror.MarkAllWritten();
 
-  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+  {
+    std::optional<HostSeed> seed;
+    if (op.hasTag(at::Tag::nondeterministic_seeded) && !generator_given) seed.emplace(device);
+    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+  }
 
   mirror.WriteBack();
   const size_t results = schema.returns().size();

@@ -3,6 +3,7 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 
 #include "torch/allocator.h"
+#include "torch/capture.h"
 #include "torch/device.h"
 #include "torch/generator.h"
 #include "torch/storage.h"
@@ -56,6 +57,7 @@ class Hooks final : public at::PrivateUse1HooksInterface {
 void RegisterHooks() {
   static auto* hooks = new Hooks;
   at::RegisterPrivateUse1HooksInterface(hooks);
+  RegisterGraphs();
 }
 
 }  // namespace neuron::pytorch

@@ -2,6 +2,7 @@
 
 #include <c10/core/CPUAllocator.h>
 
+#include "torch/capture.h"
 #include "torch/device.h"
 #include "torch/storage.h"
 
@@ -29,6 +30,7 @@ const c10::DispatchKeySet kDeviceKeys(c10::DispatchKey::PrivateUse1);
 HostMirror::MirroredStorage& HostMirror::Mirror(const at::Storage& storage, int device) {
   for (MirroredStorage& known : storages_)
     if (known.device.unsafeGetStorageImpl() == storage.unsafeGetStorageImpl()) return known;
+  RefuseInCapture("a CPU fallback");
   MirroredStorage mirror;
   mirror.device = storage;
   const size_t bytes = storage.nbytes();

@@ -93,7 +93,9 @@ torch::Library& AtenLibrary() {
 void Register(const DerivedForm& derived, const lowering::Row& row) {
   const std::string name = DisplayName(derived.op.operator_name());
   std::string why;
-  if (derived.op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) {
+  if (derived.op.hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1)) return;  // written by hand
+  if (derived.op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
+      !derived.op.hasKernelForDispatchKey(c10::DispatchKey::Autograd)) {
     unregistered_rows.push_back(name + ": composite; a kernel here would cut its gradient");
     return;
   }
@@ -106,6 +108,11 @@ void Register(const DerivedForm& derived, const lowering::Row& row) {
   AtenLibrary().impl(
       name.substr(sizeof("aten::") - 1).c_str(),
       torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BoxedKernel>(std::move(entry))));
+}
+
+// Copies cross devices: copy.cpp and ATen's own _to_copy do them, with rows for what stays on one.
+bool IsHandWritten(std::string_view overload) {
+  return overload == "aten::copy" || overload == "aten::_to_copy";
 }
 
 OpEntry* CopyEntry() {
@@ -123,7 +130,7 @@ OpEntry* CopyEntry() {
 
 void RegisterKernels() {
   for (const lowering::Row& row : lowering::Rows()) {
-    if ((row.flags & lowering::kView) != 0 || row.overload == "aten::copy") continue;
+    if ((row.flags & lowering::kView) != 0 || IsHandWritten(row.overload)) continue;
     const std::vector<DerivedForm> forms = FormsOf(row);
     if (forms.empty())
       unregistered_rows.push_back(std::string(row.overload) + ": unknown overload");

@@ -1,14 +1,21 @@
 // torch_neuronx._C: the only file that sees Python.
+#include <pybind11/complex.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <torch/csrc/Dtype.h>
+#include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Generator.h>
+#include <torch/csrc/utils/pybind.h>
 
 #include "runtime/runtime.h"
 #include "torch/device.h"
+#include "torch/dtype.h"
 #include "torch/fallback.h"
 #include "torch/generator.h"
+#include "torch/graph.h"
 #include "torch/hooks.h"
 #include "torch/kernels.h"
+#include "torch/op_entry.h"
 
 namespace py = pybind11;
 
@@ -73,9 +80,136 @@ void SetLogger(py::object logger) {
   });
 }
 
+// A value of a graph under construction, as Python holds it.
+struct GraphValue {
+  int id = -1;
+};
+
+lowering::ScalarArg ToScalar(py::handle object) {
+  lowering::ScalarArg out;
+  using Kind = lowering::ScalarArg::Kind;
+  if (PyBool_Check(object.ptr())) {
+    out.kind = Kind::kBool;
+    out.integer = object.cast<bool>() ? 1 : 0;
+  } else if (PyLong_Check(object.ptr())) {
+    out.integer = object.cast<int64_t>();
+  } else if (PyComplex_Check(object.ptr())) {
+    out.kind = Kind::kComplex;
+    out.number = object.cast<std::complex<double>>();
+  } else {
+    out.kind = Kind::kFloat;
+    out.number = object.cast<double>();
+  }
+  return out;
+}
+
+lowering::TensorArg ToTensorArg(const GraphBuilder& builder, py::handle object) {
+  if (object.is_none()) return {};
+  const int id = object.cast<GraphValue>().id;
+  return id < 0 ? lowering::TensorArg{} : lowering::TensorArg{builder.ValueOf(id)};
+}
+
+template <typename T, typename F>
+std::vector<T> ToList(py::handle object, F&& convert) {
+  std::vector<T> out;
+  if (!py::isinstance<py::sequence>(object)) return {convert(object)};
+  for (const py::handle element : object) out.push_back(convert(element));
+  return out;
+}
+
+lowering::ArgValue ToArgValue(const GraphBuilder& builder, ArgKind kind, py::handle object) {
+  if (object.is_none()) return std::monostate{};
+  switch (kind) {
+    case ArgKind::kTensor:
+      if (py::isinstance<GraphValue>(object)) return ToTensorArg(builder, object);
+      return ToScalar(object);
+    case ArgKind::kTensorList:
+      return ToList<lowering::TensorArg>(
+          object, [&](py::handle element) { return ToTensorArg(builder, element); });
+    case ArgKind::kScalar:
+    case ArgKind::kInt:
+    case ArgKind::kFloat:
+      return ToScalar(object);
+    case ArgKind::kBool:
+      return object.cast<bool>();
+    case ArgKind::kIntList:
+      return ToList<int64_t>(object, [](py::handle e) { return e.cast<int64_t>(); });
+    case ArgKind::kFloatList:
+      return ToList<double>(object, [](py::handle e) { return e.cast<double>(); });
+    case ArgKind::kBoolList:
+      return ToList<bool>(object, [](py::handle e) { return e.cast<bool>(); });
+    case ArgKind::kScalarList:
+      return ToList<lowering::ScalarArg>(object, [](py::handle e) { return ToScalar(e); });
+    case ArgKind::kString:
+      return object.cast<std::string>();
+    case ArgKind::kDtype:
+      return ToDType(reinterpret_cast<THPDtype*>(object.ptr())->scalar_type);
+    default:
+      return std::monostate{};
+  }
+}
+
+// Arguments by position of the overload's schema, defaults filled in.
+std::vector<GraphValue> CallRow(GraphBuilder& builder, const std::string& overload,
+                                const py::sequence& arguments) {
+  const lowering::Row* row = lowering::FindRow(overload);
+  TORCH_CHECK_NOT_IMPLEMENTED(row != nullptr, overload, " has no lowering on 'neuron'");
+  const std::vector<ArgKind> kinds = RowArgumentKinds(*row);
+  TORCH_CHECK_VALUE(kinds.size() == arguments.size(), overload, " takes ", kinds.size(),
+                    " arguments, got ", arguments.size());
+  std::vector<lowering::ArgValue> values;
+  for (size_t i = 0; i < kinds.size(); ++i)
+    values.push_back(ToArgValue(builder, kinds[i], arguments[i]));
+  std::vector<GraphValue> out;
+  for (const int id : builder.Call(overload, std::move(values))) out.push_back({id});
+  return out;
+}
+
+at::ScalarType ToType(const py::object& dtype) {
+  TORCH_CHECK_TYPE(THPDtype_Check(dtype.ptr()), "expected a torch.dtype");
+  return reinterpret_cast<THPDtype*>(dtype.ptr())->scalar_type;
+}
+
+void BindGraphs(py::module_& m) {
+  using Sizes = std::vector<int64_t>;
+  m.def("has_row", &HasRow);
+  m.def("row_names", &RowNames);
+  py::class_<GraphValue>(m, "GraphValue").def_readonly("id", &GraphValue::id);
+  py::class_<GraphExecutable, std::shared_ptr<GraphExecutable>>(m, "GraphExecutable")
+      .def("accepts", &GraphExecutable::Accepts)
+      .def("run", &GraphExecutable::Run, py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("name", &GraphExecutable::name)
+      .def_property_readonly("modelled_seconds", &GraphExecutable::modelled_seconds)
+      .def("disassembly", &GraphExecutable::Disassembly);
+  py::class_<GraphBuilder>(m, "GraphBuilder")
+      .def(py::init<std::string, int>(), py::arg("name"), py::arg("device") = 0)
+      .def("input",
+           [](GraphBuilder& b, const py::object& dtype, Sizes sizes, Sizes strides) {
+             return GraphValue{b.Input(ToType(dtype), std::move(sizes), std::move(strides))};
+           })
+      .def("constant",
+           [](GraphBuilder& b, const at::Tensor& t) { return GraphValue{b.Constant(t)}; })
+      .def("call", &CallRow)
+      .def("shape", [](GraphBuilder& b, GraphValue v) { return b.ShapeOf(v.id).dims; })
+      .def("dtype",
+           [](GraphBuilder& b, GraphValue v) {
+             auto* dtype = torch::getTHPDtype(ToScalarType(b.ShapeOf(v.id).dtype));
+             return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(dtype));
+           })
+      .def("output",
+           [](GraphBuilder& b, GraphValue value, const py::object& dtype, Sizes sizes,
+              Sizes strides) {
+             b.Output(value.id, ToType(dtype), std::move(sizes), std::move(strides));
+           })
+      .def("mutate", [](GraphBuilder& b, GraphValue input,
+                        GraphValue value) { b.Mutate(input.id, value.id); })
+      .def("compile", &GraphBuilder::Compile, py::call_guard<py::gil_scoped_release>());
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, m) {
+  BindGraphs(m);
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("register_hooks", &RegisterHooks);
   m.def("register_kernels", &RegisterKernels);

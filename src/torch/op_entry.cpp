@@ -81,6 +81,15 @@ int PositionOf(const std::vector<c10::Argument>& arguments, const std::string& n
 OpEntry::OpEntry(c10::OperatorHandle handle) : op(std::move(handle)) {}
 OpEntry::~OpEntry() = default;
 
+std::vector<ArgKind> RowArgumentKinds(const lowering::Row& row) {
+  std::vector<ArgKind> out;
+  const auto op = RowOperator(row);
+  if (!op.has_value()) return out;
+  for (const c10::Argument& argument : op->schema().arguments())
+    out.push_back(KindOf(*argument.real_type()));
+  return out;
+}
+
 std::unique_ptr<OpEntry> MakeEntry(const c10::OperatorHandle& op, const lowering::Row& row,
                                    Form form, std::string* why) {
   const auto row_op = RowOperator(row);

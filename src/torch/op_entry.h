@@ -79,4 +79,7 @@ struct OpEntry {
 std::unique_ptr<OpEntry> MakeEntry(const c10::OperatorHandle& op, const lowering::Row& row,
                                    Form form, std::string* why);
 
+// Kinds of the row's own arguments; empty if this PyTorch has no such overload.
+std::vector<ArgKind> RowArgumentKinds(const lowering::Row& row);
+
 }  // namespace neuron::pytorch

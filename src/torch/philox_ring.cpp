@@ -4,6 +4,7 @@
 #include <mutex>
 #include <set>
 
+#include "torch/capture.h"
 #include "torch/device.h"
 #include "torch/generator.h"
 #include "torch/storage.h"
@@ -41,16 +42,20 @@ at::Tensor PhiloxArgument(const std::optional<at::Generator>& given, int device,
                           uint64_t counters) {
   static auto* ring = new Ring;
   PhiloxGenerator* generator = GeneratorFor(given, device);
-  std::pair<uint64_t, uint64_t> state;
-  {
-    const std::lock_guard lock(generator->mutex_);
-    state = generator->Draw(counters);
-  }
+  // Held by the step: a capture outlives the call.
+  const auto held = c10::intrusive_ptr<PhiloxGenerator>::reclaim_copy(generator);
   at::Tensor out = EmptyContiguous(device, {2}, at::kLong);
-  const runtime::StreamId stream = CurrentStream(device);
-  const uint64_t* host = ring->Put(state.first, state.second, device, stream);
-  ThrowIfError(runtime::CopyToDevice(device, stream, out.mutable_data_ptr(), host,
-                                     2 * sizeof(uint64_t), /*blocking=*/false));
+  void* target = out.mutable_data_ptr();
+  RunOrRecord(CurrentStream(device), [=](runtime::StreamId stream) {
+    std::pair<uint64_t, uint64_t> state;
+    {
+      const std::lock_guard lock(held->mutex_);
+      state = held->Draw(counters);
+    }
+    const uint64_t* host = ring->Put(state.first, state.second, device, stream);
+    ThrowIfError(runtime::CopyToDevice(device, stream, target, host, 2 * sizeof(uint64_t),
+                                       /*blocking=*/false));
+  });
   return out;
 }
 

@@ -1,3 +1,4 @@
+#include <ATen/core/CachingHostAllocator.h>
 #include <c10/util/Exception.h>
 
 #include <cstdlib>
@@ -52,7 +53,8 @@ void FreePinned(void* pointer) {
   std::free(pointer);
 }
 
-class Allocator final : public c10::Allocator {
+// Blocks are not cached: pinning costs nothing that a page fault does not.
+class Allocator final : public at::HostAllocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
     const c10::Device cpu(c10::DeviceType::CPU);
@@ -69,6 +71,23 @@ class Allocator final : public c10::Allocator {
   void copy_data(void* to, const void* from, size_t bytes) const override {
     default_copy_data(to, from, bytes);
   }
+  bool record_event(void* pointer, void*, c10::Stream stream) override {
+    RecordPinnedUse(pointer, stream.device_index(), stream.id());
+    return true;
+  }
+  void empty_cache() override {}
+  at::HostStats get_stats() override {
+    at::HostStats stats;
+    Registry& registry = TheRegistry();
+    const std::lock_guard lock(registry.mutex);
+    for (const auto& [address, block] : registry.blocks) {
+      stats.allocations.increase(1);
+      stats.allocated_bytes.increase(block.bytes);
+    }
+    return stats;
+  }
+  void reset_accumulated_stats() override {}
+  void reset_peak_stats() override {}
 };
 
 }  // namespace
@@ -77,6 +96,8 @@ c10::Allocator* PinnedAllocator() {
   static auto* allocator = new Allocator;
   return allocator;
 }
+REGISTER_HOST_ALLOCATOR(c10::DeviceType::PrivateUse1,
+                        static_cast<at::HostAllocator*>(PinnedAllocator()));
 
 bool IsPinned(const void* pointer) {
   Registry& registry = TheRegistry();

@@ -3,6 +3,7 @@
 #include <ATen/native/Resize.h>
 
 #include "torch/arguments.h"
+#include "torch/capture.h"
 #include "torch/copy.h"
 #include "torch/device.h"
 #include "torch/generator.h"
@@ -116,7 +117,7 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
   launch.scalars.reserve(plan.scalars.size());
   for (const lowering::ScalarParameter& p : plan.scalars)
     launch.scalars.push_back(ScalarSlot(p, arguments));
-  ThrowIfError(runtime::Enqueue(device, stream, std::move(launch)));
+  Submit(device, stream, std::move(launch));
 
   size_t temporary = 0;
   for (const PlanResult& result : plan.results)

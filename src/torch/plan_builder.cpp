@@ -10,6 +10,7 @@
 #include "torch/arguments.h"
 #include "torch/device.h"
 #include "torch/dtype.h"
+#include "torch/layout.h"
 #include "torch/meta.h"
 #include "torch/options.h"
 #include "torch/plan.h"
@@ -18,39 +19,11 @@ namespace neuron::pytorch {
 namespace {
 
 using Kind = PlanResult::Kind;
-using Dims = std::vector<int64_t>;
 
-// Dimensions from the slowest in memory to the fastest; identity where strides are row major.
-Dims MemoryOrder(const Dims& sizes, const Dims& strides) {
-  Dims order(sizes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
-    const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
-    if (sizes[i] == 1 || sizes[j] == 1) return false;
-    return strides[i] > strides[j];
-  });
-  return order;
-}
-
-Dims Permuted(const Dims& dims, const Dims& order) {
-  Dims out;
-  for (const int64_t d : order) out.push_back(dims[static_cast<size_t>(d)]);
-  return out;
-}
-
-bool IsIdentity(const Dims& order) { return std::ranges::is_sorted(order); }
-
-int64_t Count(const Dims& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
-Dims RowMajor(const Dims& sizes) {
-  Dims strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
-  return strides;
-}
-
+constexpr std::string_view kOneDtype[] = {
+    "aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::addbmm",
+    "aten::mv", "aten::dot", "aten::vdot",  "aten::addmv",   "aten::convolution",
+};
 // A tensor of the call while its plan is being built.
 struct Operand {
   const at::Tensor* tensor = nullptr;
@@ -63,7 +36,7 @@ struct Operand {
   int64_t begin() const { return tensor->storage_offset() * ByteSize(dtype); }
   int64_t end() const {
     return begin() +
-           (Count(sizes) == 0 ? 0 : lowering::FlatExtent(sizes, strides)) * ByteSize(dtype);
+           (CountElements(sizes) == 0 ? 0 : lowering::FlatExtent(sizes, strides)) * ByteSize(dtype);
   }
 };
 
@@ -76,10 +49,10 @@ class PlanBuilder {
   std::unique_ptr<Plan> Build() {
     plan_->key.assign(call_.key.begin(), call_.key.end());
     if (call_.mixed_devices) {
-      CheckSameDevice(entry_.name, arguments_);
-      return Refuse("it mixes devices");
+      return Refuse("it mixes devices");  // an error there, unless the op takes host tensors
     }
     if (call_.unsupported) return Refuse("of an element type or layout");
+    CheckOneDtype();
     meta_ = InferMeta(op_, arguments_);
     CollectOperands();
     if (const Status status = Lower(); !status.ok()) return Refuse(status.ToString());
@@ -119,6 +92,16 @@ class PlanBuilder {
     }
     first_operand_.back() = operands_.size();
     FindCommonOrder();
+  }
+
+  // Contractions do not promote; their meta kernels do not look.
+  void CheckOneDtype() const {
+    const std::string_view overload = entry_.row->overload;
+    if (std::ranges::count(kOneDtype, overload.substr(0, overload.find('.'))) == 0) return;
+    for (const at::Tensor* tensor : call_.tensors)
+      TORCH_CHECK(tensor->scalar_type() == call_.tensors[0]->scalar_type(), entry_.name,
+                  ": expected all tensors to have the same dtype, but got: ",
+                  call_.tensors[0]->scalar_type(), " and ", tensor->scalar_type());
   }
 
   template <typename F>
@@ -221,7 +204,7 @@ class PlanBuilder {
     for (const int index : Destinations()) {
       if (index < 0) continue;
       Operand& operand = operands_[static_cast<size_t>(index)];
-      if (operand.input || Count(operand.sizes) == 0 || Conflicts(operand)) continue;
+      if (operand.input || CountElements(operand.sizes) == 0 || Conflicts(operand)) continue;
       if (lowering::IsDense(operand.sizes, operand.strides)) continue;
       if (const Operand* same = SameInput(operand); same != nullptr && same->flat.valid()) {
         operand.flat = same->flat;
@@ -291,13 +274,13 @@ class PlanBuilder {
       result.dtype = meta.dtype;
     } else {
       result.sizes = value.shape().dims;
-      result.strides = RowMajor(result.sizes);
+      result.strides = RowMajorStrides(result.sizes);
       result.dtype = ToScalarType(value.dtype());
     }
     value = b_.Convert(value, ToDType(result.dtype));
     Dims order = MemoryOrder(result.sizes, result.strides);
     if (!lowering::IsDense(Permuted(result.sizes, order), Permuted(result.strides, order))) {
-      result.strides = RowMajor(result.sizes);
+      result.strides = RowMajorStrides(result.sizes);
       order = MemoryOrder(result.sizes, result.strides);
     }
     const bool permuted = !common_order_.empty() && result.sizes.size() == common_order_.size();
@@ -332,7 +315,7 @@ class PlanBuilder {
     if (!meta_.has_value() && value.shape().dims != operand.sizes) {
       if (operand.input) return Internal(entry_.name, ": in place, but of another shape");
       operand.sizes = result.sizes = value.shape().dims;  // an out= tensor without meta: resized
-      operand.strides = result.strides = RowMajor(operand.sizes);
+      operand.strides = result.strides = RowMajorStrides(operand.sizes);
     }
     if (value.shape().dims != operand.sizes)
       return Internal(entry_.name, ": the lowering gives ", value.shape().ToString(), " for ",
@@ -341,14 +324,14 @@ class PlanBuilder {
       result.sizes = operand.tensor->sizes().vec();
       result.strides = operand.tensor->strides().vec();
     }
-    if (Count(operand.sizes) == 0) {
+    if (CountElements(operand.sizes) == 0) {
       AddRoot({}, std::move(result));
       return OkStatus();
     }
     const Operand* same = SameInput(operand);
     if (Conflicts(operand)) {
       result.kind = Kind::kCopyInto;
-      if (common_order_.empty()) result.strides = RowMajor(result.sizes);
+      if (common_order_.empty()) result.strides = RowMajorStrides(result.sizes);
       AddRoot(value, std::move(result));
     } else if (lowering::IsDense(operand.sizes, operand.strides)) {
       if (same != nullptr) Alias(same->parameter);

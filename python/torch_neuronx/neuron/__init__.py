@@ -6,9 +6,9 @@ import torch
 from torch_neuronx.neuron import memory
 from torch_neuronx.neuron._device import (
     NeuronDeviceProperties,
-    _is_in_bad_fork,
-    _lazy_call,
-    _lazy_init,
+    _is_in_bad_fork,  # noqa: F401
+    _lazy_call,  # noqa: F401
+    _lazy_init,  # noqa: F401
     current_device,
     device,
     device_count,

@@ -41,7 +41,7 @@ def set_rng_state(new_state: torch.Tensor, device: Any = "neuron") -> None:
 
 
 def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
-    for generator, state in zip(default_generators, new_states):
+    for generator, state in zip(default_generators, new_states, strict=True):
         generator.set_state(state)
 
 

@@ -17,14 +17,19 @@ class Stream(torch.Stream):
         return super().__new__(cls, torch.device("neuron", index_of(device)), priority=priority)
 
 
-class Event(torch.Event):
+class _NeuronEvents(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, torch.Event) and instance.device.type == "neuron"
+
+
+class Event(torch.Event, metaclass=_NeuronEvents):
     """A point in a stream. `elapsed_time` between two events is modelled device time in ms."""
 
-    def __new__(
+    # An instance is a plain torch.Event: its elapsed_time refuses subclasses (2.13).
+    def __new__(  # type: ignore[misc]
         cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
-    ) -> Event:
-        return super().__new__(
-            cls,
+    ) -> torch.Event:
+        return torch.Event(
             "neuron",
             enable_timing=enable_timing,
             blocking=blocking,

@@ -18,7 +18,8 @@ _GROUPS = {
 def memory_stats(device: Any = None) -> dict[str, Any]:
     """Counters of the caching allocator.
 
-    `stats["allocated_bytes.all.current"]` as in CUDA, and nested: `stats["allocated_bytes"]["current"]`.
+    `stats["allocated_bytes.all.current"]` as in CUDA, and nested,
+    `stats["allocated_bytes"]["current"]`.
     """
     raw = _C.memory_statistics(index_of(device))
     stats: dict[str, Any] = {}
