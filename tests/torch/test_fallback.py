@@ -1,0 +1,56 @@
+"""Ops without a lowering: they run, they are counted, they can be forbidden."""
+
+import logging
+
+import pytest
+import torch
+
+import torch_neuronx
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    torch_neuronx.clear_op_tracking()
+
+
+def test_counted_and_listed():
+    torch.unique(torch.tensor([3, 1, 3], device="neuron"))
+    assert "aten::_unique2" in torch_neuronx.get_fallback_ops()
+    assert torch_neuronx.get_fallback_counts()["aten::_unique2"] == 1
+
+
+def test_logged_once_with_the_line(caplog):
+    with caplog.at_level(logging.WARNING, "torch_neuronx"):
+        for _ in range(3):
+            torch.unique(torch.tensor([3, 1, 3], device="neuron"))
+    lines = [r.getMessage() for r in caplog.records if "aten::_unique2" in r.getMessage()]
+    assert len(lines) == 1
+    assert "test_fallback.py" in lines[0]
+
+
+def test_strict_refuses_and_names_the_switch(strict):
+    with pytest.raises(NotImplementedError, match="TORCHNEURON_STRICT"):
+        torch.unique(torch.tensor([3, 1, 3], device="neuron"))
+
+
+def test_out_argument_is_resized_and_written():
+    out = torch.empty(0, dtype=torch.int64, device="neuron")
+    x = torch.tensor([[1, 0], [0, 2]], device="neuron")
+    torch.nonzero(x, out=out)
+    assert out.cpu().tolist() == [[0, 0], [1, 1]]
+
+
+def test_in_place_on_a_view_reaches_the_base():
+    base = torch.zeros(4, 4, device="neuron")
+    base[1:3].geometric_(0.5)
+    assert (base[1:3] >= 1).all() and (base[0] == 0).all()
+
+
+def test_hidden_mutation_of_running_statistics():
+    norm = torch.nn.BatchNorm1d(4)
+    twin = torch.nn.BatchNorm1d(4).to("neuron")
+    x = torch.randn(16, 4)
+    norm(x)
+    twin(x.to("neuron"))
+    torch.testing.assert_close(twin.running_mean.cpu(), norm.running_mean)
+    torch.testing.assert_close(twin.running_var.cpu(), norm.running_var)
