@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx import GraphModule
 
-import torch
 from torch_neuronx._dynamo._compiled_graph import compile_graph
 from torch_neuronx._dynamo._decompositions import decompositions
 from torch_neuronx._dynamo._interface import register_interfaces

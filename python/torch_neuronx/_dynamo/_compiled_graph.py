@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
 from torch.fx import GraphModule
 
-import torch
 from torch_neuronx import _C
 from torch_neuronx._dynamo._lowering import GraphLowering, NotLowered
 from torch_neuronx._dynamo._metrics import GraphMetrics, record

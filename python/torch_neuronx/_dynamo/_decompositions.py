@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 
-import torch
 from torch_neuronx import _C
 
 aten = torch.ops.aten

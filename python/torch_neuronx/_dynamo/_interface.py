@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch._dynamo.device_interface import DeviceInterface, register_interface_for_device
 
-import torch
 from torch_neuronx import neuron
 
 

@@ -7,9 +7,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch.fx import GraphModule, Node
 
-import torch
 from torch_neuronx import _C
 from torch_neuronx._dynamo._decompositions import row_name
 

@@ -6,11 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
-import torch
 from torch_neuronx import _C
 from torch_neuronx._dynamo._decompositions import row_name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+
 from torch_neuronx.neuron import memory
 from torch_neuronx.neuron._device import (
     NeuronDeviceProperties,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
+
 from torch_neuronx import _C
 from torch_neuronx.neuron._device import index_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+
 from torch_neuronx.neuron._device import index_of
 
 
