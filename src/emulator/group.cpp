@@ -13,6 +13,7 @@ namespace neuron::emulator {
 namespace {
 
 constexpr size_t kMaxTiles = 64;
+constexpr size_t kMaxSteps = 256;           // finding what a group can drop looks at pairs of steps
 constexpr int kMaxValues = 56;              // after slots were shared
 constexpr int64_t kStreamBytes = 16 << 20;  // tensors from this size on bypass the caches
 
@@ -31,6 +32,7 @@ class Builder {
   // Takes instruction `index` into the group; false if it cannot be a part of it.
   bool Add(uint32_t index) {
     const Operation& op = steps_[index].operation;
+    if (group_ != nullptr && group_->program.steps.size() >= kMaxSteps) return false;
     if (!Fits(op) || !Independent(op)) return false;
     if (group_ == nullptr) {
       group_ = std::make_unique<Group>();

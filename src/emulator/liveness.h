@@ -12,6 +12,7 @@ struct Step;
 
 // SBUF and PSUM are dead when a program ends. Inside, a read is covered if an earlier instruction
 // of the same straight line of code writes exactly that tile; all other reads may see any write.
+// Near linear in the program's length, to build and over all questions.
 class Liveness {
  public:
   Liveness(const isa::Program& program, const std::vector<Step>& steps);
@@ -22,11 +23,19 @@ class Liveness {
  private:
   struct Read {
     Region region;
-    uint32_t instruction = 0, line_end = 0;
-    bool exposed = false;
+    uint32_t instruction = 0;
   };
+  // Reads that touch a few KiB of every partition.
+  struct Page {
+    std::vector<Region> exposed;  // each region once
+    std::vector<Read> all;        // in program order
+  };
+  // Calls visit(page) for the pages of a region until it returns true; whether it did.
+  template <typename Pages, typename Visit>
+  static bool AnyPage(Pages& pages, const Region& region, Visit visit);
+
   const isa::Program& program_;
-  std::vector<Read> reads_;
+  std::vector<Page> sbuf_, psum_;
   std::vector<uint32_t> line_end_;  // by instruction: where its straight line of code ends
 };
 

@@ -13,6 +13,7 @@ struct Region {
   int64_t first_partition = 0, last_partition = 0;
   int64_t begin = 0, end = 0;
 
+  bool operator==(const Region&) const = default;
   static Region Of(const isa::Program& program, const TileRef& tile);  // of a tile on chip
   bool Overlaps(const Region& other) const {
     return memory == other.memory && first_partition < other.last_partition &&

@@ -122,6 +122,25 @@ def test_grid_of_two_cores_shares_the_output():
         assert run.report.instructions["dma_copy"] == 2 * lnc
 
 
+def test_long_straight_line():
+    def kernel(x):
+        a, b = nl.load(x), nl.load(x)
+        for i in range(1000):
+            nisa.scalar_tensor_tensor(a, a, nl.multiply, 0.5, nl.add, b)
+            if i % 7 == 0:
+                nisa.tensor_copy(b, a)
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, a)
+        return out
+
+    x = np.random.default_rng(1).standard_normal((16, 64)).astype(np.float32)
+    a, b = x, x
+    for i in range(1000):
+        a = a * np.float32(0.5) + b
+        b = a if i % 7 == 0 else b
+    np.testing.assert_array_equal(nki.simulate(kernel)(x), a)
+
+
 def test_hardware_loop_is_traced_once():
     def kernel(x):
         out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
