@@ -70,10 +70,9 @@ struct Case {
 };
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double Gelu(double x) { return x < -40 ? -0.0 : x * 0.5 * std::erfc(-x * std::sqrt(0.5)); }
-double Silu(double x) { return x < -700 ? -0.0 : x / (1 + std::exp(-x)); }
+double Silu(double x) { return x < -700 ? x * 0.0 : x / (1 + std::exp(-x)); }
 double Softplus(double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
-double Mish(double x) { return x < -700 ? -0.0 : x * std::tanh(Softplus(x)); }
+double Mish(double x) { return x < -700 ? x * 0.0 : x * std::tanh(Softplus(x)); }
 double ErfDx(double x) { return 1.12837916709551257390 * std::exp(-x * x); }
 double Rsqrt(double x) { return 1 / std::sqrt(x); }
 
@@ -92,9 +91,8 @@ const Case kCases[] = {
     {ActivationFunction::kAsinh, [](double x) { return std::asinh(x); }, 0.6},
     {ActivationFunction::kAcosh, [](double x) { return std::acosh(x); }, 0.6},
     {ActivationFunction::kAtanh, [](double x) { return std::atanh(x); }, 0.6},
-    {ActivationFunction::kErf, [](double x) { return std::erf(x); }, 0.6},
+    {ActivationFunction::kErf, [](double x) { return std::erf(x); }, 1.5},
     {ActivationFunction::kErfc, [](double x) { return std::erfc(x); }, 0.6},
-    {ActivationFunction::kGelu, Gelu, 0.6},
     {ActivationFunction::kSilu, Silu, 0.6},
     {ActivationFunction::kSoftplus, Softplus, 0.6},
     {ActivationFunction::kMish, Mish, 0.6},
@@ -126,6 +124,22 @@ TEST(Activations, AreAccurate) {
     }
     EXPECT_LE(worst, c.ulps) << isa::RowOf(c.function).name << "(" << x[at] << ") = " << y[at]
                              << ", expected " << c.exact(x[at]);
+  }
+}
+
+TEST(Activations, GeluIsAbsolutelyAccurate) {
+  std::vector<float> x, y, dy;
+  for (int i = -4000; i <= 4000; ++i) x.push_back(0.003f * static_cast<float>(i));
+  y.resize(x.size());
+  dy.resize(x.size());
+  const auto n = static_cast<int64_t>(x.size());
+  Kernels().activation[static_cast<int>(ActivationFunction::kGelu)](y.data(), x.data(), n);
+  Kernels().activation[static_cast<int>(ActivationFunction::kGeluDx)](dy.data(), x.data(), n);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double cdf = 0.5 * std::erfc(-x[i] * std::sqrt(0.5));
+    const double density = 0.39894228040143267794 * std::exp(-0.5 * double{x[i]} * x[i]);
+    ASSERT_NEAR(y[i], x[i] * cdf, 2e-7 * std::max(1.0, std::fabs(double{x[i]}))) << x[i];
+    ASSERT_NEAR(dy[i], cdf + x[i] * density, 3e-7) << x[i];
   }
 }
 

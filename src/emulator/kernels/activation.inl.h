@@ -10,8 +10,8 @@ namespace activation {
   X(Square, x* x)                                   \
   X(Sigmoid, math::Sigmoid(x))                      \
   X(Relu, x <= 0.0f ? 0.0f : x)                     \
-  X(Gelu, math::Gelu(x))                            \
-  X(GeluDx, math::GeluDx(x))                        \
+  X(Gelu, math::Gelu32(x))                          \
+  X(GeluDx, math::GeluDx32(x))                      \
   X(GeluApprxTanh, math::GeluTanh(x))               \
   X(GeluApprxSigmoid, math::GeluSigmoid(x))         \
   X(GeluApprxSigmoidDx, math::GeluSigmoidDx(x))     \
@@ -20,7 +20,7 @@ namespace activation {
   X(Tanh, math::Tanh(x))                            \
   X(Softplus, math::Softplus(x))                    \
   X(Mish, math::Mish(x))                            \
-  X(Erf, math::Erf(x))                              \
+  X(Erf, math::Erf32(x))                            \
   X(ErfDx, math::ErfDx(x))                          \
   X(Exp, math::Exp32(x))                            \
   X(Log, math::Log(x))                              \

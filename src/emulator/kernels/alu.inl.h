@@ -286,7 +286,8 @@ void FillAlu(KernelTable& table) {
   NEURON_INT_BINARY(X)
   X(AbsMax, )
   X(AbsMin, )
-  X(Divide, ) X(Remainder, )
+  X(Divide, )
+  X(Remainder, )
 #undef X
 #define X(name, expression)                                      \
   unary(Domain::kSigned, AluOp::k##name, alu::s32::name##Unary); \

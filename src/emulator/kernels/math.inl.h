@@ -14,11 +14,6 @@ inline double SignBit(double x) { return FromBits(Bits(x) & 0x8000000000000000u)
 inline double WithSign(double magnitude, double sign) {
   return FromBits(Bits(magnitude) | Bits(SignBit(sign)));
 }
-// By masks: a compiler would turn ?: between two long computations into a branch.
-inline double Select(bool condition, double a, double b) {
-  const uint64_t mask = 0 - static_cast<uint64_t>(condition);
-  return FromBits((Bits(a) & mask) | (Bits(b) & ~mask));
-}
 inline double Clamp(double x, double low, double high) {  // NaN stays
   const double y = x < low ? low : x;
   return y > high ? high : y;
@@ -146,7 +141,7 @@ inline double Softplus(double x) {
 inline double Mish(double x) {
   const double e = Exp(Clamp(x, -700.0, 40.0));
   const double w = e * (e + 2.0);
-  return x < -700.0 ? -0.0 : x * (w / (w + 2.0));
+  return x < -700.0 ? x * 0.0 : x * (w / (w + 2.0));
 }
 
 // erfc(x) exp(x^2) for x >= 0.
@@ -176,47 +171,17 @@ inline double Erfc(double x) {
   return x < 0.0 ? 2.0 - y : y;
 }
 
-inline double Erf(double x) {
-  const double z = Clamp(x * x, 0.0, 1.0);
-  double p = -1.04691103321512084e-7;
-  p = p * z + 1.53063731636410843e-6;
-  p = p * z - 0.0000147950314006620446;
-  p = p * z + 0.000120462612697797974;
-  p = p * z - 0.000854793373651963316;
-  p = p * z + 0.00522396719354389972;
-  p = p * z - 0.0268661690505993239;
-  p = p * z + 0.112837916585487128;
-  p = p * z - 0.376126389028086136;
-  p = p * z + 1.12837916709549382;
-  const double a = Clamp(Abs(x), 0.0, 10.2);
-  const double far = 1.0 - ErfcScaled(a) * Exp(-a * a);
-  return Select(Abs(x) <= 1.0, x * p, WithSign(far, x));
-}
-
-constexpr double kSqrtHalf = 0.70710678118654752440;
-inline double NormalDensity(double x) {
-  const double a = Clamp(Abs(x), 0.0, 37.0);
-  return 0.39894228040143267794 * Exp(-0.5 * a * a);
-}
-inline double Gelu(double x) {
-  const double y = x * (0.5 * Erfc(-x * kSqrtHalf));
-  return x < -20.0 ? -0.0 : y;
-}
-inline double GeluDx(double x) {
-  const double a = Clamp(x, -37.0, 37.0);
-  return 0.5 * Erfc(-x * kSqrtHalf) + a * NormalDensity(x);
-}
 inline double GeluTanh(double x) {
   const double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
   return 0.5 * x * (1.0 + Tanh(inner));
 }
-inline double GeluSigmoid(double x) { return x < -500.0 ? -0.0 : x * Sigmoid(1.702 * x); }
+inline double GeluSigmoid(double x) { return x < -400.0 ? x * 0.0 : x * Sigmoid(1.702 * x); }
 inline double GeluSigmoidDx(double x) {
   const double a = Clamp(x, -400.0, 400.0);
   const double s = Sigmoid(1.702 * a);
   return s + 1.702 * a * s * (1.0 - s);
 }
-inline double Silu(double x) { return x < -600.0 ? -0.0 : x * Sigmoid(x); }
+inline double Silu(double x) { return x < -600.0 ? x * 0.0 : x * Sigmoid(x); }
 inline double SiluDx(double x) {
   const double a = Clamp(x, -600.0, 600.0);
   const double s = Sigmoid(a);
@@ -359,6 +324,44 @@ inline float Exp32(float x) {
   const float scale2 = std::bit_cast<float>((n2 + 127) << 23);
   const float y = (p * scale1) * scale2;
   return x != x ? x : y;
+}
+
+inline float Abs32(float x) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7fffffffu);
+}
+
+// Within one unit in the last place: a polynomial times x near 0, else 1 - exp of one.
+inline float Erf32(float x) {
+  const float z = x * x;
+  float p = 0.0000839977779470415421f;
+  p = p * z - 0.000815005048755436571f;
+  p = p * z + 0.00520171456910988894f;
+  p = p * z - 0.0268596906549256508f;
+  p = p * z + 0.112837011702068159f;
+  p = p * z - 0.376126341397008976f;
+  p = p * z + 0.12837916668450734f;                   // of erf(x) - x
+  const float a = Abs32(x) > 4.0f ? 4.0f : Abs32(x);  // from there on it is 1
+  float q = 1.04606568192384467e-6f;
+  q = q * a - 0.0000343885087717766404f;
+  q = q * a + 0.000498825008150723604f;
+  q = q * a - 0.00430378930757872735f;
+  q = q * a + 0.0251395503127123816f;
+  q = q * a - 0.107855652930229601f;
+  q = q * a - 0.634148183824143746f;
+  q = q * a - 1.12890279813600381f;
+  const float far = 1.0f - Exp32(q * a);
+  const uint32_t sign = std::bit_cast<uint32_t>(x) & 0x80000000u;
+  const uint32_t mask = 0 - static_cast<uint32_t>(Abs32(x) < 0.92f);
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(x + x * p) & mask) |
+                              ((std::bit_cast<uint32_t>(far) | sign) & ~mask));
+}
+
+// As PyTorch's CPU kernels write them: exact to fp32 around 1, absolutely so in the left tail.
+inline float Gelu32(float x) { return (0.5f * x) * (1.0f + Erf32(x * 0.707106781f)); }
+inline float GeluDx32(float x) {
+  const float cdf = 0.5f * (1.0f + Erf32(x * 0.707106781f));
+  const float a = Abs32(x) > 15.0f ? 15.0f : x;  // the density is 0 there
+  return cdf + (a * 0.398942280f) * Exp32(-0.5f * (a * a));
 }
 
 }  // namespace math
