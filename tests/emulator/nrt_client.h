@@ -48,6 +48,7 @@ class NrtClient {
   NEURON_CLIENT_SYMBOL(nrt_get_vnc_memory_stats)
   NEURON_CLIENT_SYMBOL(nrt_get_model_tensor_info)
   NEURON_CLIENT_SYMBOL(nrt_free_model_tensor_info)
+  NEURON_CLIENT_SYMBOL(nrt_emulator_capabilities)
   NEURON_CLIENT_SYMBOL(nrt_emulator_trace)
   NEURON_CLIENT_SYMBOL(nrt_emulator_set_num_threads)
   NEURON_CLIENT_SYMBOL(nrt_emulator_last_error)
