@@ -8,7 +8,9 @@
 namespace neuron::emulator {
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kGranule = 64;
+constexpr int64_t kQuadrant = 32;
+constexpr uint32_t kLookAhead = 400;  // instructions
 
 bool Reads(const Operation& op, const TileRef& tile) {
   const isa::InstructionDef& def = isa::DefOf(op.opcode);
@@ -18,81 +20,90 @@ bool Reads(const Operation& op, const TileRef& tile) {
   return def.operands[operand].role != isa::Role::kOut || op.opcode == isa::Opcode::nc_matmul;
 }
 
-// The tiles that a straight line of code has written so far, each once.
-class Written {
- public:
-  bool Contains(const TileRef& tile) const {
-    const auto at = by_base_.find(tile.base);
-    return at != by_base_.end() &&
-           std::any_of(at->second.begin(), at->second.end(),
-                       [&](const TileRef* earlier) { return SameWalk(*earlier, tile); });
-  }
-  void Add(const TileRef& tile) {
-    if (!tile.dynamic && !Contains(tile)) by_base_[tile.base].push_back(&tile);
-  }
-
- private:
-  std::unordered_map<const char*, std::vector<const TileRef*>> by_base_;
+struct Granules {
+  int64_t first, last;                    // half open
+  int64_t first_quadrant, last_quadrant;  // half open
 };
+
+Granules GranulesOf(const Region& region, int64_t per_quadrant) {
+  Granules g;
+  g.first = std::clamp<int64_t>(region.begin / kGranule, 0, per_quadrant);
+  g.last = std::clamp<int64_t>((region.end + kGranule - 1) / kGranule, 0, per_quadrant);
+  g.first_quadrant = region.first_partition / kQuadrant;
+  g.last_quadrant = (region.last_partition + kQuadrant - 1) / kQuadrant;
+  return g;
+}
 
 }  // namespace
 
-template <typename Pages, typename Visit>
-bool Liveness::AnyPage(Pages& pages, const Region& region, Visit visit) {
-  const auto count = static_cast<int64_t>(pages.size());
-  const int64_t first = std::clamp<int64_t>(region.begin / kPageBytes, 0, count - 1);
-  const int64_t last = std::clamp<int64_t>((region.end - 1) / kPageBytes, first, count - 1);
-  for (int64_t p = first; p <= last; ++p)
-    if (visit(pages[static_cast<size_t>(p)])) return true;
+void Liveness::Exposed::Mark(const Region& region) {
+  const Granules g = GranulesOf(region, granules);
+  for (int64_t q = g.first_quadrant; q < g.last_quadrant; ++q)
+    std::fill(bits.begin() + q * granules + g.first, bits.begin() + q * granules + g.last, true);
+}
+
+bool Liveness::Exposed::Touches(const Region& region) const {
+  const Granules g = GranulesOf(region, granules);
+  for (int64_t q = g.first_quadrant; q < g.last_quadrant; ++q)
+    for (int64_t i = g.first; i < g.last; ++i)
+      if (bits[q * granules + i]) return true;
   return false;
 }
 
 Liveness::Liveness(const isa::Program& program, const std::vector<Step>& steps)
-    : program_(program), line_end_(steps.size()) {
+    : program_(program), steps_(steps) {
   const isa::TargetRow& target = isa::RowOf(program.target);
-  sbuf_.resize(static_cast<size_t>(target.sbuf_bytes_per_partition / kPageBytes + 1));
-  psum_.resize(static_cast<size_t>(target.psum_bytes_per_partition / kPageBytes + 1));
-  const auto add = [&](const TileRef& tile, uint32_t instruction, bool exposed) {
-    const Region region = Region::Of(program, tile);
-    AnyPage(region.memory == isa::Memory::kSbuf ? sbuf_ : psum_, region, [&](Page& page) {
-      page.all.push_back({region, instruction});
-      if (exposed &&
-          std::find(page.exposed.begin(), page.exposed.end(), region) == page.exposed.end())
-        page.exposed.push_back(region);
-      return false;
-    });
+  const auto size = [](Exposed* exposed, int64_t bytes) {
+    exposed->granules = bytes / kGranule + 1;
+    exposed->bits.resize(exposed->granules * (isa::kPartitions / kQuadrant));
   };
-  const auto count = static_cast<uint32_t>(steps.size());
-  for (uint32_t begin = 0; begin < count;) {
-    uint32_t end = begin;
-    while (end < count && (steps[end].control.kind == StepControl::Kind::kOperation)) ++end;
-    const uint32_t next = end == begin ? begin + 1 : end;
-    Written written;
-    for (uint32_t i = begin; i < next; ++i) {
-      line_end_[i] = next;
-      const Operation& op = steps[i].operation;
-      for (const TileRef& tile : op.tiles)
-        if (!tile.hbm && Reads(op, tile)) add(tile, i, !written.Contains(tile));
-      for (const TileRef& tile : op.tiles)
-        if (!tile.hbm && tile.written) written.Add(tile);
+  size(&sbuf_, target.sbuf_bytes_per_partition);
+  size(&psum_, target.psum_bytes_per_partition);
+  // Tiles that the present line has written, by address.
+  std::unordered_map<const char*, std::vector<const TileRef*>> written;
+  for (const Step& step : steps) {
+    if (step.control.kind != StepControl::Kind::kOperation) written.clear();
+    const Operation& op = step.operation;
+    for (const TileRef& tile : op.tiles) {
+      if (tile.hbm || !Reads(op, tile)) continue;
+      const auto found = written.find(tile.base);
+      const bool covered =
+          found != written.end() &&
+          std::any_of(found->second.begin(), found->second.end(),
+                      [&](const TileRef* earlier) { return SameWalk(*earlier, tile); });
+      if (covered) continue;
+      const Region region = Region::Of(program, tile);
+      (region.memory == isa::Memory::kPsum ? psum_ : sbuf_).Mark(region);
     }
-    begin = next;
+    for (const TileRef& tile : op.tiles) {
+      if (tile.hbm || !tile.written) continue;
+      std::vector<const TileRef*>& there = written[tile.base];
+      const bool known = std::any_of(there.begin(), there.end(), [&](const TileRef* earlier) {
+        return SameWalk(*earlier, tile);
+      });
+      if (!known) there.push_back(&tile);
+    }
   }
 }
 
 bool Liveness::ReadElsewhere(const TileRef& tile, uint32_t first, uint32_t last) const {
   const Region region = Region::Of(program_, tile);
-  return AnyPage(
-      region.memory == isa::Memory::kSbuf ? sbuf_ : psum_, region, [&](const Page& page) {
-        for (const Region& exposed : page.exposed)
-          if (exposed.Overlaps(region)) return true;
-        auto read = std::lower_bound(
-            page.all.begin(), page.all.end(), last,
-            [](const Read& r, uint32_t instruction) { return r.instruction < instruction; });
-        for (; read != page.all.end() && read->instruction < line_end_[first]; ++read)
-          if (read->region.Overlaps(region)) return true;
-        return false;
-      });
+  if (Of(region).Touches(region)) return true;
+  // Reads that are covered are covered by this line: those that follow, until it is overwritten.
+  const auto end = static_cast<uint32_t>(steps_.size());
+  for (uint32_t i = last; i < end; ++i) {
+    const Step& step = steps_[i];
+    if (step.control.kind != StepControl::Kind::kOperation) return false;  // the line ends
+    if (i - first > kLookAhead) return true;
+    bool overwritten = false;
+    for (const TileRef& other : step.operation.tiles) {
+      if (other.hbm) continue;
+      if (Reads(step.operation, other) && Region::Of(program_, other).Overlaps(region)) return true;
+      overwritten = overwritten || (other.written && SameWalk(other, tile));
+    }
+    if (overwritten) return false;
+  }
+  return false;
 }
 
 }  // namespace neuron::emulator

@@ -12,7 +12,7 @@ struct Step;
 
 // SBUF and PSUM are dead when a program ends. Inside, a read is covered if an earlier instruction
 // of the same straight line of code writes exactly that tile; all other reads may see any write.
-// Near linear in the program's length, to build and over all questions.
+// Conservative: granules of 64 bytes and of 32 partitions, and a bounded look ahead.
 class Liveness {
  public:
   Liveness(const isa::Program& program, const std::vector<Step>& steps);
@@ -21,22 +21,20 @@ class Liveness {
   bool ReadElsewhere(const TileRef& tile, uint32_t first, uint32_t last) const;
 
  private:
-  struct Read {
-    Region region;
-    uint32_t instruction = 0;
+  // Granules that a read touches without being covered.
+  struct Exposed {
+    int64_t granules = 0;  // of one quadrant
+    std::vector<bool> bits;
+    void Mark(const Region& region);
+    bool Touches(const Region& region) const;
   };
-  // Reads that touch a few KiB of every partition.
-  struct Page {
-    std::vector<Region> exposed;  // each region once
-    std::vector<Read> all;        // in program order
-  };
-  // Calls visit(page) for the pages of a region until it returns true; whether it did.
-  template <typename Pages, typename Visit>
-  static bool AnyPage(Pages& pages, const Region& region, Visit visit);
+  const Exposed& Of(const Region& region) const {
+    return region.memory == isa::Memory::kPsum ? psum_ : sbuf_;
+  }
 
   const isa::Program& program_;
-  std::vector<Page> sbuf_, psum_;
-  std::vector<uint32_t> line_end_;  // by instruction: where its straight line of code ends
+  const std::vector<Step>& steps_;
+  Exposed sbuf_, psum_;
 };
 
 }  // namespace neuron::emulator
