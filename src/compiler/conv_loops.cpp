@@ -29,11 +29,12 @@ TileSpec SpecOf(const ConvProblem& p, size_t result_rank, const ConvTile& tile) 
   spec.start[static_cast<size_t>(p.o_dim)] = tile.o_in_result;
   spec.start[static_cast<size_t>(p.n_dim)] = tile.n;
   spec.partition = {p.o_dim, 1, Count(tile.outputs)};
-  spec.free.push_back({p.n_dim, 1, Count(tile.batch)});
+  if (!tile.batch_inside) spec.free.push_back({p.n_dim, 1, Count(tile.batch)});
   for (size_t d = 0; d < p.rank(); ++d) {
     spec.start[static_cast<size_t>(p.place_dims[d])] = tile.place[d];
     spec.free.push_back({p.place_dims[d], 1, Count(tile.places[d])});
   }
+  if (tile.batch_inside) spec.free.push_back({p.n_dim, 1, Count(tile.batch)});
   return spec;
 }
 

@@ -14,6 +14,8 @@ struct ConvTile {
   int64_t outputs = 1, batch = 1;
   std::vector<Affine> place;
   Dims places;
+  // Order of the free axes: (n, places...) or (places..., n).
+  bool batch_inside = false;
   int64_t pixels() const { return batch * Product(places); }
 };
 

@@ -12,7 +12,7 @@ Status EmitConvIm2col(EmitContext& ctx, const Kernel& kernel, const ConvProblem&
 // One input feature per group: Vector, a channel per partition.
 Status EmitConvDepthwise(EmitContext& ctx, const Kernel& kernel, const ConvProblem& p);
 
-// Free counts {batch, places...} of a tile's value.
+// Free counts of a tile's value, in the order of its axes.
 std::vector<Count> FreeCounts(const ConvTile& tile);
 // PSUM to SBUF in the result's dtype, then the epilogue and the stores.
 Status EvacuateConv(EmitContext& ctx, const Kernel& kernel, LoopBody& body, const ConvProblem& p,

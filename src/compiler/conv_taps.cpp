@@ -15,6 +15,9 @@ class TapsEmitter {
   Status Run() {
     const int64_t columns = std::min<int64_t>(isa::RowOf(ctx_.options.target).max_moving_free, 512);
     ConvTile largest = LargestTile(p_, isa::kPartitions, columns);
+    // Weight gradients: a few places, many taps. The moving operand is then walked along `n`, which
+    // stands innermost so that its runs are long.
+    largest.batch_inside = p_.num_taps() > kMostTapsUnrolled;
     Fit(largest);
     const size_t rank = kernel_.domain.size();
     NEURON_RETURN_IF_ERROR(body_.Begin(SpecOf(p_, rank, largest), LoopedDims(p_, rank, largest)));
@@ -104,26 +107,36 @@ class TapsEmitter {
     return w;
   }
 
-  // [i][n][extents...]
+  // [i][n][extents...], or [i][extents...][n] with batch_inside.
   StatusOr<Tile> LoadImage(const ConvTile& tile, int64_t first_input, int64_t first_tap,
                            int64_t taps) {
     const int64_t inputs = std::min<int64_t>(isa::kPartitions, p_.inputs - first_input);
-    std::vector<Count> counts = {Count(tile.batch)};
+    std::vector<Count> counts;
     std::vector<Affine> at;
+    if (!tile.batch_inside) counts.emplace_back(tile.batch);
     for (size_t d = 0; d < p_.rank(); ++d) {
       counts.emplace_back(Extent(d, tile.places[d], d == 0 ? taps : p_.taps[d]));
       at.push_back(tile.place[d] * p_.stride[d] + Affine(d == 0 ? first_tap * p_.dilation[0] : 0));
     }
+    if (tile.batch_inside) counts.emplace_back(tile.batch);
     NEURON_ASSIGN_OR_RETURN(const Tile image,
                             ctx_.AllocateTile(p_.image.dtype, Count(inputs), counts));
+    // Both sides are walked as HBM lies: n outside.
+    AccessPattern to = image.pattern;
     AccessPattern from = AccessPattern::Hbm(
         p_.image.dtype, p_.image.tensor, ConvAddress(p_.image, tile.group, tile.n, first_input, at),
         Count(inputs), p_.image.inner, {{p_.image.outer, Count(tile.batch)}});
-    for (size_t d = 0; d < p_.rank(); ++d)
-      from.dims[static_cast<size_t>(from.num_dims++)] = {p_.image.spatial[d], counts[d + 1]};
-    ctx_.DmaCopy(image.pattern, from);
+    to.dims[0] = image.pattern.dims[tile.batch_inside ? p_.rank() : 0];
+    for (size_t d = 0; d < p_.rank(); ++d) {
+      const isa::Dim& extent = image.pattern.dims[SpatialDim(tile, d)];
+      to.dims[d + 1] = extent;
+      from.dims[static_cast<size_t>(from.num_dims++)] = {p_.image.spatial[d], extent.count};
+    }
+    ctx_.DmaCopy(to, from);
     return image;
   }
+  // Where spatial dimension d lies among an image tile's free dimensions.
+  static size_t SpatialDim(const ConvTile& tile, size_t d) { return tile.batch_inside ? d : d + 1; }
 
   AccessPattern Stationary(const Tile& w, const std::vector<Affine>& tap) const {
     AccessPattern p = w.pattern;
@@ -138,7 +151,7 @@ class TapsEmitter {
                        const std::vector<Affine>& tap) const {
     AccessPattern p = image.pattern;
     for (size_t d = 0; d < p_.rank(); ++d) {
-      isa::Dim& dim = p.dims[d + 1];
+      isa::Dim& dim = p.dims[SpatialDim(tile, d)];
       p.offset = p.offset + tap[d] * (p_.dilation[d] * dim.step * ByteSize(p.dtype));
       dim = {dim.step * p_.stride[d], Count(tile.places[d])};
     }

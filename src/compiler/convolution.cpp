@@ -13,8 +13,10 @@ bool IsFloat(DType t) {
 }  // namespace
 
 std::vector<Count> FreeCounts(const ConvTile& tile) {
-  std::vector<Count> counts = {Count(tile.batch)};
+  std::vector<Count> counts;
+  if (!tile.batch_inside) counts.emplace_back(tile.batch);
   for (const int64_t places : tile.places) counts.emplace_back(places);
+  if (tile.batch_inside) counts.emplace_back(tile.batch);
   return counts;
 }
 
