@@ -1,3 +1,4 @@
+#include "isa/gpsimd_costs.h"
 #include "isa/row.h"
 
 namespace neuron::isa {
@@ -25,12 +26,19 @@ Status Check(const Instruction& instruction, Target) {
 }
 
 double Cost(const CostInput& input) {
-  // The launch, and each element once: a kernel's own cost is declared beside its function.
   const TargetRow& row = RowOf(input.target);
   double elements = 0;
-  for (size_t i = kArguments; i < input.elements.size(); ++i)
+  std::vector<int64_t> parameters;
+  for (size_t i = kArguments; i < input.elements.size(); ++i) {
     elements += static_cast<double>(input.elements[i] * input.partitions[i]);
-  return row.gpsimd_kernel_launch_ns * row.gpsimd_clock_hz * 1e-9 + elements / kPartitions;
+    const Operand& operand = input.instruction.operands[i];
+    if (const auto* integer = std::get_if<int64_t>(&operand)) parameters.push_back(*integer);
+    if (const auto* list = std::get_if<std::vector<int64_t>>(&operand))
+      parameters.insert(parameters.end(), list->begin(), list->end());
+  }
+  const auto& name = std::get<std::string>(input.instruction.operands[kName]);
+  return row.gpsimd_kernel_launch_ns * row.gpsimd_clock_hz * 1e-9 +
+         GpSimdKernelCycles(name, parameters, elements);
 }
 
 }  // namespace
