@@ -127,7 +127,7 @@ def test_long_straight_line():
         a, b = nl.load(x), nl.load(x)
         for i in range(1000):
             nisa.scalar_tensor_tensor(a, a, nl.multiply, 0.5, nl.add, b)
-            if i % 7 == 0:
+            if i % 50 == 0:
                 nisa.tensor_copy(b, a)
         out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
         nl.store(out, a)
@@ -137,7 +137,7 @@ def test_long_straight_line():
     a, b = x, x
     for i in range(1000):
         a = a * np.float32(0.5) + b
-        b = a if i % 7 == 0 else b
+        b = a if i % 50 == 0 else b
     np.testing.assert_array_equal(nki.simulate(kernel)(x), a)
 
 
