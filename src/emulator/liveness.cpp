@@ -64,6 +64,9 @@ Liveness::Liveness(const isa::Program& program, const std::vector<Step>& steps)
   for (const Step& step : steps) {
     if (step.control.kind != StepControl::Kind::kOperation) written.clear();
     const Operation& op = step.operation;
+    first_.push_back(static_cast<uint32_t>(accesses_.size()));
+    for (const TileRef& tile : op.tiles)
+      if (!tile.hbm) accesses_.push_back({&tile, Region::Of(program, tile), Reads(op, tile)});
     for (const TileRef& tile : op.tiles) {
       if (tile.hbm || !Reads(op, tile)) continue;
       const auto found = written.find(tile.base);
@@ -84,6 +87,7 @@ Liveness::Liveness(const isa::Program& program, const std::vector<Step>& steps)
       if (!known) there.push_back(&tile);
     }
   }
+  first_.push_back(static_cast<uint32_t>(accesses_.size()));
 }
 
 bool Liveness::ReadElsewhere(const TileRef& tile, uint32_t first, uint32_t last) const {
@@ -96,10 +100,11 @@ bool Liveness::ReadElsewhere(const TileRef& tile, uint32_t first, uint32_t last)
     if (step.control.kind != StepControl::Kind::kOperation) return false;  // the line ends
     if (i - first > kLookAhead) return true;
     bool overwritten = false;
-    for (const TileRef& other : step.operation.tiles) {
-      if (other.hbm) continue;
-      if (Reads(step.operation, other) && Region::Of(program_, other).Overlaps(region)) return true;
-      overwritten = overwritten || (other.written && SameWalk(other, tile));
+    for (uint32_t a = first_[i]; a < first_[i + 1]; ++a) {
+      const Access& access = accesses_[a];
+      if (!access.region.Overlaps(region)) continue;
+      if (access.reads) return true;
+      overwritten = overwritten || SameWalk(*access.tile, tile);
     }
     if (overwritten) return false;
   }

@@ -32,9 +32,17 @@ class Liveness {
     return region.memory == isa::Memory::kPsum ? psum_ : sbuf_;
   }
 
+  struct Access {
+    const TileRef* tile;
+    Region region;
+    bool reads;
+  };
+
   const isa::Program& program_;
   const std::vector<Step>& steps_;
   Exposed sbuf_, psum_;
+  std::vector<Access> accesses_;  // on chip, in program order
+  std::vector<uint32_t> first_;   // by instruction: its first access; one more at the end
 };
 
 }  // namespace neuron::emulator
