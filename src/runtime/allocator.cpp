@@ -218,7 +218,11 @@ int64_t Allocator::EmptyCache() {
     statistics_.reserved_bytes -= bytes;
     statistics_.segments = static_cast<int64_t>(segments_.size());
   }
-  if (!released.empty()) hooks_.before_release(released);
+  if (released.empty()) return 0;
+  // Another thread may have queued a launch on such memory and freed it since the first wait;
+  // nothing new can, since the segments are out of the pools.
+  hooks_.synchronize();
+  hooks_.before_release(released);
   for (Segment* segment : released) ReleaseSegment(nrt_, segment);
   return bytes;
 }

@@ -1,5 +1,6 @@
 #include "runtime/allocator.h"
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -117,6 +118,23 @@ TEST_F(AllocatorTest, SnapshotListsSegmentsAndBlocks) {
   EXPECT_NE(json.find("\"requested_size\":100,\"state\":\"active_allocated\""), std::string::npos);
   EXPECT_NE(json.find("\"state\":\"inactive\""), std::string::npos);
   Free(a);
+}
+
+TEST_F(AllocatorTest, EmptyingNeverTakesMemoryFromUnderALaunch) {
+  const StreamId stream = *CreateStream(0, 0);
+  auto program = MakeExecutable(0, {{"output0", 64}}, 0, "sleep 20\niota output0 16\n");
+  std::atomic<bool> stop{false};
+  std::thread emptying([&] {
+    while (!stop) EmptyCache(0);
+  });
+  for (int i = 0; i < 1000; ++i) {
+    void* x = MustAllocate(0, 64, stream);
+    MustBeOk(Enqueue(0, stream, {.executable = program, .buffers = {x}, .op = "iota"}));
+    Free(x);
+  }
+  MustBeOk(SynchronizeStream(0, stream));
+  stop = true;
+  emptying.join();
 }
 
 TEST_F(AllocatorTest, ManyThreads) {
