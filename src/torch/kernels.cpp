@@ -50,6 +50,7 @@ class BoxedKernel final : public c10::OperatorKernel {
     const size_t begin = stack->size() - count;
     c10::SmallVector<at::Tensor, 4> fresh;
     c10::SmallVector<c10::IValue, 4> aliased;
+    std::span<const PlanResult> results;
     {
       const std::span<const c10::IValue> arguments(stack->data() + begin, count);
       Call call;
@@ -60,19 +61,23 @@ class BoxedKernel final : public c10::OperatorKernel {
         return;
       }
       RunPlan(*entry_, *plan, arguments, call, fresh);
+      results = plan->results;
       for (const int source : returns_)
         if (source >= 0) aliased.push_back(arguments[static_cast<size_t>(source)]);
     }
     torch::jit::drop(*stack, count);
-    size_t next_fresh = 0, next_aliased = 0;
+    size_t next_fresh = 0, next_aliased = 0, position = 0;
     for (const int source : returns_) {
       if (source >= 0) {
         stack->push_back(std::move(aliased[next_aliased++]));
       } else if (returns_list_) {
         stack->emplace_back(c10::List<at::Tensor>(c10::ArrayRef<at::Tensor>(fresh)));
-      } else {
+      } else if (op.schema().returns()[position].type()->kind() == c10::TypeKind::TensorType) {
         stack->emplace_back(std::move(fresh[next_fresh++]));
+      } else {
+        stack->emplace_back(results[next_fresh++].integer);
       }
+      ++position;
     }
   }
 

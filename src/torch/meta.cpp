@@ -57,7 +57,7 @@ class MetaArguments {
 
 TensorMeta MetaOf(const at::Tensor& tensor) {
   if (!tensor.defined()) return {.defined = false, .sizes = {}, .strides = {}};
-  return {true, tensor.sizes().vec(), tensor.strides().vec(), tensor.scalar_type()};
+  return {true, 0, tensor.sizes().vec(), tensor.strides().vec(), tensor.scalar_type()};
 }
 
 }  // namespace
@@ -75,10 +75,17 @@ std::optional<MetaResult> InferMeta(const c10::OperatorHandle& op,
   }
   MetaResult out;
   for (const c10::IValue& value : stack) {
-    if (value.isTensor()) out.returns.push_back(MetaOf(value.toTensor()));
-    if (value.isTensorList())
+    if (value.isTensor()) {
+      out.returns.push_back(MetaOf(value.toTensor()));
+    } else if (value.isInt()) {
+      out.returns.push_back(
+          {.defined = false, .integer = value.toInt(), .sizes = {}, .strides = {}});
+    } else if (value.isNone()) {
+      out.returns.push_back(MetaOf({}));
+    } else if (value.isTensorList()) {
       for (const c10::IValue& element : value.toListRef())
         out.returns.push_back(MetaOf(element.toTensor()));
+    }
   }
   for (const at::Tensor& tensor : meta.tensors()) out.arguments.push_back(MetaOf(tensor));
   return out;

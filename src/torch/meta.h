@@ -13,12 +13,13 @@ namespace neuron::pytorch {
 
 struct TensorMeta {
   bool defined = true;
+  int64_t integer = 0;  // of a result that is an int, which counts as undefined
   std::vector<int64_t> sizes, strides;
   at::ScalarType dtype = at::ScalarType::Undefined;
 };
 
 struct MetaResult {
-  std::vector<TensorMeta> returns;    // flattened
+  std::vector<TensorMeta> returns;    // flattened; undefined tensors and ints have an entry
   std::vector<TensorMeta> arguments;  // of the call's device tensors, after the op
 };
 

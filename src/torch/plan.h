@@ -28,6 +28,7 @@ struct PlanResult {
   };
   Kind kind = Kind::kNew;
   int tensor = -1;
+  int64_t integer = 0;  // of kUndefined, where the schema returns an int
   std::vector<int64_t> sizes, strides;
   at::ScalarType dtype = at::ScalarType::Undefined;
 };

@@ -264,6 +264,8 @@ class PlanBuilder {
     PlanResult result;
     if (!value.valid()) {
       result.kind = Kind::kUndefined;
+      if (meta_.has_value() && index < meta_->returns.size())
+        result.integer = meta_->returns[index].integer;
       AddRoot(value, std::move(result));
       return OkStatus();
     }
@@ -290,13 +292,11 @@ class PlanBuilder {
                       ", PyTorch's meta kernel ",
                       hlo::Shape::Array(value.dtype(), logical).ToString());
     if (permuted && order != common_order_) {
-      result.strides = Dims(result.sizes.size());  // keep the operands' order
-      int64_t stride = 1;
-      for (size_t i = common_order_.size(); i-- > 0;) {
-        const auto d = static_cast<size_t>(common_order_[i]);
-        result.strides[d] = stride;
-        stride *= std::max<int64_t>(result.sizes[d], 1);
-      }
+      // The result's own order (a memory format was asked for): from the operands' to that one.
+      Dims permutation;
+      for (const int64_t d : order)
+        permutation.push_back(std::ranges::find(common_order_, d) - common_order_.begin());
+      value = b_.Transpose(value, permutation);
     } else if (!permuted && !IsIdentity(order)) {
       value = b_.Transpose(value, order);
     }

@@ -40,6 +40,8 @@ def test_strided_to_host_and_on_device(view, dtype):
     want, got = VIEWS[view](x), VIEWS[view](y)
     assert torch.equal(got.cpu(), want)
     assert torch.equal(got.contiguous().cpu(), want.contiguous())
+    assert got.contiguous().stride() == want.contiguous().stride()
+    assert got.clone().stride() == want.clone().stride()
     into = torch.zeros(want.shape[::-1], dtype=dtype, device="neuron").permute(
         *range(want.dim() - 1, -1, -1)
     )

@@ -62,42 +62,16 @@ def test_generated_methods():
     assert torch.nn.Linear(2, 2).neuron().weight.is_neuron
 
 
+CALLED_BY_NAME = """
+is_available is_initialized _is_in_bad_fork current_device device_count set_device device
+synchronize manual_seed manual_seed_all get_rng_state get_rng_state_all set_rng_state
+set_rng_state_all default_generators get_amp_supported_dtype Stream Event stream current_stream
+default_stream get_device_name get_device_properties get_device_capability memory_allocated
+max_memory_allocated memory_reserved max_memory_reserved memory_stats reset_peak_memory_stats
+empty_cache mem_get_info memory _lazy_init _lazy_call
+"""
+
+
 def test_module_has_what_pytorch_calls_by_name():
-    for name in [
-        "is_available",
-        "is_initialized",
-        "_is_in_bad_fork",
-        "current_device",
-        "device_count",
-        "set_device",
-        "device",
-        "synchronize",
-        "manual_seed",
-        "manual_seed_all",
-        "get_rng_state",
-        "get_rng_state_all",
-        "set_rng_state",
-        "set_rng_state_all",
-        "default_generators",
-        "get_amp_supported_dtype",
-        "Stream",
-        "Event",
-        "stream",
-        "current_stream",
-        "default_stream",
-        "get_device_name",
-        "get_device_properties",
-        "get_device_capability",
-        "memory_allocated",
-        "max_memory_allocated",
-        "memory_reserved",
-        "max_memory_reserved",
-        "memory_stats",
-        "reset_peak_memory_stats",
-        "empty_cache",
-        "mem_get_info",
-        "memory",
-        "_lazy_init",
-        "_lazy_call",
-    ]:
+    for name in CALLED_BY_NAME.split():
         assert hasattr(torch.neuron, name), name
