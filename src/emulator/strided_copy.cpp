@@ -8,6 +8,8 @@
 namespace neuron::emulator {
 namespace {
 
+constexpr int64_t kShortRun = 16;  // elements; shorter dense runs gain from their neighbours
+
 struct Levels {
   int n = 0;
   int64_t count[TileShape::kMaxDims + 1], stride[TileShape::kMaxDims + 1];
@@ -67,6 +69,32 @@ void MoveInnermost(CopyPlan* plan, int level) {
   }
 }
 
+// Rows of src that lie `row_stride` apart, `columns` elements each, become columns of dst: column c
+// starts at (c / inner) * outer_stride + (c % inner) * inner_stride and is dense. Through a block
+// that stays in the first-level cache.
+struct Columns {
+  int64_t rows, row_stride, columns, inner, outer_stride, inner_stride;
+};
+void TransposeColumns(const Columns& c, TransposeKernel transpose, int64_t bytes, char* dst,
+                      const char* src) {
+  constexpr int64_t kBlockRows = 128;
+  alignas(64) char block[kShortRun * kBlockRows * 16];
+  const int64_t pitch = kBlockRows * bytes;
+  for (int64_t first = 0; first < c.columns; first += kShortRun) {
+    const int64_t count = std::min(kShortRun, c.columns - first);
+    for (int64_t row = 0; row < c.rows; row += kBlockRows) {
+      const int64_t rows = std::min(kBlockRows, c.rows - row);
+      transpose(block, pitch, src + row * c.row_stride + first * bytes, c.row_stride, rows, count);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t column = first + i;
+        std::memcpy(dst + column / c.inner * c.outer_stride + column % c.inner * c.inner_stride +
+                        row * bytes,
+                    block + i * pitch, rows * bytes);
+      }
+    }
+  }
+}
+
 // Calls body(dst offset, src offset) for every index of the first `levels` levels.
 template <typename Body>
 void ForEach(const CopyPlan& plan, int levels, Body body) {
@@ -117,6 +145,18 @@ CopyPlan PlanCopy(const TileShape& dst, const TileShape& src) {
     MoveInnermost(&plan, dense_dst);
   } else if (dense_dst >= 0 && dense_src >= 0) {
     plan.kind = CopyPlan::Kind::kTranspose;
+    int wide = -1;  // goes on where the short dense level of src ends
+    if (plan.count[dense_src] < kShortRun)
+      for (int level = 0; level < plan.levels; ++level)
+        if (level != dense_dst && level != dense_src &&
+            plan.src_stride[level] == plan.count[dense_src] * bytes)
+          wide = level;
+    if (wide >= 0) {
+      plan.kind = CopyPlan::Kind::kTransposeColumns;
+      MoveInnermost(&plan, wide);
+      dense_dst -= dense_dst > wide ? 1 : 0;
+      dense_src -= dense_src > wide ? 1 : 0;
+    }
     MoveInnermost(&plan, dense_dst);
     MoveInnermost(&plan, dense_src > dense_dst ? dense_src - 1 : dense_src);
   } else {
@@ -145,6 +185,15 @@ void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, 
       ForEach(plan, last - 1, [&](int64_t d, int64_t s) {
         transpose(dst.data + d, plan.dst_stride[last], src.data + s, plan.src_stride[last - 1],
                   plan.count[last - 1], plan.count[last]);
+      });
+      return;
+    }
+    case CopyPlan::Kind::kTransposeColumns: {
+      const Columns columns{
+          plan.count[last - 1], plan.src_stride[last - 1], plan.count[last - 2] * plan.count[last],
+          plan.count[last],     plan.dst_stride[last - 2], plan.dst_stride[last]};
+      ForEach(plan, last - 2, [&](int64_t d, int64_t s) {
+        TransposeColumns(columns, kernels.transpose[bytes], bytes, dst.data + d, src.data + s);
       });
       return;
     }

@@ -11,17 +11,19 @@ namespace neuron::emulator {
 // The joint loop nest of a copy, made once where shapes are static.
 struct CopyPlan {
   enum class Kind : uint8_t {
-    kNone,       // nothing to copy
-    kRows,       // innermost level is dense on both sides
-    kTranspose,  // one level is dense in src, another in dst
-    kStrided,    // innermost level walks with a step
-    kGather,     // the two shapes do not factor into one nest
+    kNone,              // nothing to copy
+    kRows,              // innermost level is dense on both sides
+    kTranspose,         // one level is dense in src, another in dst
+    kTransposeColumns,  // the same, but dense in src only over two levels together
+    kStrided,           // innermost level walks with a step
+    kGather,            // the two shapes do not factor into one nest
   };
   static constexpr int kMaxLevels = 12;
 
   Kind kind = Kind::kNone;
   int32_t element_bytes = 4;
-  int levels = 0;  // outer levels, then the one (kRows, kStrided) or two (kTranspose) inner ones
+  int levels = 0;  // outer levels, then the inner ones: one (kRows, kStrided), two (kTranspose:
+                   // dense in dst, dense in src) or three (kTransposeColumns: a level before those)
   int64_t count[kMaxLevels], dst_stride[kMaxLevels], src_stride[kMaxLevels];
 };
 

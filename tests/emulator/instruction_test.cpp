@@ -470,6 +470,37 @@ TEST(Dma, CopiesAnyPatternsAndCasts) {
       }
 }
 
+TEST(Dma, TransposesRunsThatAreShortInOneDimension) {
+  // Columns 2p and 2p + 1 of [300, 70] to partition p: runs of two elements, dense with the next.
+  constexpr int64_t kHeight = 300, kWidth = 70, kParts = 35;
+  for (const DType dtype : {DType::kF32, DType::kBF16, DType::kS64}) {
+    const int64_t size = ByteSize(dtype);
+    ProgramBuilder b("columns", Target::kTrn2);
+    const int64_t bytes = kHeight * kWidth * size;
+    const uint16_t x = b.AddTensor({.name = "input0", .kind = TensorKind::kInput, .bytes = bytes});
+    const uint16_t y =
+        b.AddTensor({.name = "output0", .kind = TensorKind::kOutput, .bytes = bytes});
+    const auto sbuf = AccessPattern::Sbuf(dtype, 0, kParts, 0, {{1, 2 * kHeight}});
+    b.Emit(Opcode::dma_copy, Engine::kDma,
+           {sbuf, AccessPattern::Hbm(dtype, x, 0, kParts, 2, {{1, 2}, {kWidth, kHeight}})});
+    b.Emit(Opcode::dma_copy, Engine::kDma,
+           {AccessPattern::Hbm(dtype, y, 0, kParts, 2 * kHeight, {{1, 2 * kHeight}}), sbuf});
+    auto program = std::move(b).Build();
+    ASSERT_TRUE(program.ok()) << program.status().ToString();
+    RunningProgram run(*program);
+    std::vector<uint8_t> values(bytes);
+    for (int64_t i = 0; i < bytes; ++i) values[i] = static_cast<uint8_t>(i * 131 + i / 251);
+    run.Input("input0", values);
+    run.Output("output0", bytes);
+    ASSERT_EQ(run.Execute(), NRT_SUCCESS) << run.error();
+    const auto got = run.Read<uint8_t>("output0");
+    for (int64_t c = 0; c < kWidth; ++c)
+      for (int64_t r = 0; r < kHeight; ++r)
+        for (int64_t k = 0; k < size; ++k)
+          ASSERT_EQ(got[(c * kHeight + r) * size + k], values[(r * kWidth + c) * size + k]);
+  }
+}
+
 TEST(Perturbation, ChangesTheResultsOfThatInstructionOnly) {
   const auto run = [] {
     OneInstruction one;
