@@ -209,7 +209,7 @@ Values LowerDropout(Builder& b, Args& args) {
 }
 // (grad_output, mask, scale)
 Values LowerDropoutBackward(Builder&, Args& args) {
-  const DType dtype = args.dtype_of(0);
+  const DType dtype = FloatType(args, args.dtype_of(0));
   const DType compute = ComputeType(dtype);
   return {
       (Operand(args, 0, compute) * Operand(args, 1, compute) * Scalar(args, 2, compute)).As(dtype)};

@@ -32,7 +32,7 @@ namespace neuron::lowering {
   V(Sort)                           \
   V(Random)                         \
   V(Foreach)                        \
-  V(Optimizer)
+  V(Optimizer) V(Padding) V(Composed)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

@@ -138,6 +138,7 @@ Expr Digamma(Expr x) {
 
 Expr SignOf(Expr x) {
   if (x.dtype() == DType::kPred) return x;
+  if (IsUnsigned(x.dtype())) return (x != 0.0).As(x.dtype());
   if (!IsFloating(x.dtype())) return Sign(x);
   return Select(IsNan(x), 0.0, Sign(x));  // CPU: sign(nan) is 0
 }

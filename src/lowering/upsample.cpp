@@ -127,6 +127,10 @@ Expr WeightAlong(Expr x, int64_t dim, const std::vector<float>& weights) {
 template <int kRank>
 Values LowerLinear(Builder& b, Args& args) {
   const DType dtype = args.dtype_of(0);
+  if (!IsFloating(dtype)) {
+    b.Fail(Unimplemented(args.overload(), ": ", DTypeName(dtype), " (CPU's fixed-point rounding)"));
+    return {};
+  }
   Expr x = Operand(args, 0, ComputeType(dtype));
   const Dims output = args.integers(1);
   for (size_t i = kRank; i-- > 0;) {
