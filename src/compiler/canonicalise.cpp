@@ -277,6 +277,9 @@ class Canonicaliser {
       case Opcode::kReverse:
         if (a.dimensions.empty()) return operands[0];
         break;
+      case Opcode::kScatter:
+        if (operands.size() == 3 && operands[2]->shape().num_elements() == 0) return operands[0];
+        break;
       case Opcode::kDynamicSlice:
         if (Instruction* slice = StaticSlice(x, operands)) return slice;
         break;

@@ -1,5 +1,7 @@
 #include "compiler/hero.h"
 
+#include <algorithm>
+
 #include "compiler/convolution.h"
 #include "compiler/dot.h"
 #include "compiler/dot_problem.h"
@@ -48,6 +50,10 @@ bool TakesEpilogue(const hlo::Instruction& x) {
 
 Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
   ctx.SetSource(kernel.hero);
+  const auto is_empty = [](const hlo::Instruction* x) { return x->shape().num_elements() == 0; };
+  if (!kernel.results.empty() &&
+      std::all_of(kernel.results.begin(), kernel.results.end(), is_empty))
+    return OkStatus();
   switch (kernel.hero->opcode()) {
     case Opcode::kCholesky:
       return EmitCholesky(ctx, kernel);

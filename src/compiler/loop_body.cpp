@@ -68,6 +68,10 @@ bool TransposeLoad(EmitContext& ctx, const AccessPattern& to, const AccessPatter
   return true;
 }
 
+Status DoesNotFit(const View& view) {
+  return Internal("compiler: the view of ", view.base->name(), " does not lie on its kernel");
+}
+
 }  // namespace
 
 StatusOr<LoopBody> LoopBody::Create(EmitContext& ctx, const Kernel& kernel) {
@@ -77,22 +81,30 @@ StatusOr<LoopBody> LoopBody::Create(EmitContext& ctx, const Kernel& kernel) {
   return body;
 }
 
+bool LoopBody::IsTransposed(int d) const {
+  const auto p = static_cast<size_t>(d);
+  return std::any_of(loads_.begin(), loads_.end(), [&](const Load& load) {
+    const int64_t size = ByteSize(load.view.dtype);
+    return load.view.base->opcode() != Opcode::kIota && (size == 2 || size == 4) &&
+           load.strides[p] == 1 && load.strides.back() > 1;
+  });
+}
+
 bool LoopBody::IsFull(const hlo::Shape& shape) const {
   return shape.num_elements() == Product(kernel_->domain);
 }
 
 // Strides per domain dimension in logical order, then kept dimensions moved before reduced ones.
-Dims LoopBody::DomainStrides(const View& view) const {
+StatusOr<Dims> LoopBody::DomainStrides(const View& view) const {
   const int64_t n = Product(view.sizes);
   Dims out(kernel_->domain.size(), 0);
   if (n == Product(kernel_->domain)) {
     auto strides = ReshapeStrides(view.sizes, view.strides, kernel_->domain);
-    NEURON_CHECK(strides.has_value(), "view of ", view.base->name(), " does not fit its kernel");
+    if (!strides) return DoesNotFit(view);
     for (size_t d = 0; d < out.size(); ++d) out[static_cast<size_t>(position_[d])] = (*strides)[d];
   } else if (n != 1) {
     auto strides = ReshapeStrides(view.sizes, view.strides, kept_);
-    NEURON_CHECK(strides.has_value(), "row view of ", view.base->name(),
-                 " does not fit its kernel");
+    if (!strides) return DoesNotFit(view);
     std::copy(strides->begin(), strides->end(), out.begin());
   }
   return out;
@@ -116,11 +128,11 @@ StatusOr<LoopBody::Source> LoopBody::SourceOf(const Instruction* operand) {
     ctx_->SetBuffer(base, ctx_->ConstantBuffer(base->attributes().literal.bytes()));
   Load load;
   load.view = view;
-  load.strides = DomainStrides(view);
+  NEURON_ASSIGN_OR_RETURN(load.strides, DomainStrides(view));
   source.kind = Source::Kind::kLoad;
   if (const Register reg = ctx_->ScalarRegister(base); reg != isa::kNoRegister) {
     // The block holds fp32 for every narrow float.
-    if (IsFloating(view.dtype) && ByteSize(view.dtype) < 4) load.view.dtype = DType::kF32;
+    load.widened = IsFloating(view.dtype) && ByteSize(view.dtype) < 4;
     if (!IsWide(view.dtype)) {
       source.kind = Source::Kind::kRegister;
       source.reg = reg;
@@ -171,7 +183,7 @@ Status LoopBody::Resolve() {
     Member& member = members_[static_cast<size_t>(member_of_[static_cast<size_t>(x->id())])];
     member.stored = true;
     member.store = ctx_->StoreOf(x);
-    member.store_strides = DomainStrides(member.store);
+    NEURON_ASSIGN_OR_RETURN(member.store_strides, DomainStrides(member.store));
   }
 
   // Last uses, users first; a copy's tile is its operand's.
@@ -237,6 +249,16 @@ Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
                                                         CountsOf(spec, held.axes)));
   held.tile = tile;
   held.owned = true;
+  if (load.widened) {
+    NEURON_ASSIGN_OR_RETURN(
+        const Tile fp32, ctx_->AllocateTile(DType::kF32, spec.partition.count, CountsOf(spec, 0)));
+    View view = load.view;
+    view.dtype = DType::kF32;
+    ctx_->DmaCopy(fp32.pattern, ctx_->HbmPattern(view, load.strides, spec, true));
+    ctx_->TensorCopy(tile.pattern, fp32.pattern);
+    ctx_->Free(fp32);
+    return OkStatus();
+  }
   if (load.view.base->opcode() != Opcode::kIota) {
     const AccessPattern from = ctx_->HbmPattern(load.view, load.strides, spec, true);
     if (!TransposeLoad(*ctx_, tile.pattern, from)) ctx_->DmaCopy(tile.pattern, from);

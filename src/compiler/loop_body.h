@@ -25,6 +25,8 @@ class LoopBody {
   // The domain that specs are about: kept dimensions, then reduced ones.
   const Dims& dims() const { return dims_; }
   int num_kept() const { return num_kept_; }
+  // True if some input's neighbours in HBM lie along dimension `d` rather than the innermost one.
+  bool IsTransposed(int d) const;
   // Bytes per partition that one element of a full tile needs while the body runs, at most.
   int64_t PeakBytesPerElement() const;
 
@@ -58,6 +60,7 @@ class LoopBody {
     Dims strides;       // per domain dimension
     int last_use = -1;  // member index
     bool invariant = false;
+    bool widened = false;  // a narrow float in the scalar block, where it is fp32
     Held held;
   };
   struct Member {
@@ -74,7 +77,7 @@ class LoopBody {
   Status Resolve();
   void Collapse();
   StatusOr<Source> SourceOf(const hlo::Instruction* operand);
-  Dims DomainStrides(const View& view) const;
+  StatusOr<Dims> DomainStrides(const View& view) const;
   bool IsFull(const hlo::Shape& shape) const;
   Status LoadTile(Load& load, const TileSpec& spec);
   StatusOr<Held*> HeldOf(const Source& source, const TileSpec& spec);

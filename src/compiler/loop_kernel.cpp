@@ -247,6 +247,10 @@ Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
   const bool rows = body.num_kept() < static_cast<int>(body.dims().size());
   int64_t most = std::min(room / peak, kRowBytes / 4);
   Geometry g = rows ? ChooseRows(body.dims(), body.num_kept(), most) : Choose(body.dims(), most);
+  // One index per partition: then neighbouring partitions are neighbours in HBM, as the transposing
+  // DMA wants it.
+  if (g.per_partition > 1 && body.dims().size() > 1 && body.IsTransposed(g.partition))
+    g.per_partition = 1;
   return LoopEmitter(ctx, body, std::move(g)).Run();
 }
 
