@@ -235,6 +235,13 @@ class Canonicaliser {
       values_[&x] = {Simplify(x, operands)};
       return OkStatus();
     }
+    if (x.opcode() == Opcode::kRngBitGenerator && x.shape().elements[1].num_elements() == 0) {
+      Attributes zero;  // nothing is drawn: the state stays
+      zero.literal = hlo::Literal::Scalar(x.shape().elements[1].dtype, int64_t{0});
+      Instruction* none = Emit(Opcode::kConstant, zero.literal.shape(), {}, zero);
+      values_[&x] = {operands[0], Emit(Opcode::kBroadcast, x.shape().elements[1], {none})};
+      return OkStatus();
+    }
     // An instruction with several results: one element each.
     for (Instruction*& operand : operands) operand = Placed(operand);
     Instruction* all = Emit(x.opcode(), x.shape(), operands, x.attributes(), x.called());

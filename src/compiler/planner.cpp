@@ -59,6 +59,16 @@ int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
   return peak + 8;
 }
 
+// Tiles of a GpSimd kernel: one per buffer read, one per result.
+constexpr int64_t kMostKernelTiles = 24;
+int64_t TilesOf(const Plan& plan, const Kernel& kernel) {
+  std::set<const Instruction*> read;
+  for (const Instruction* x : kernel.members)
+    for (const Instruction* operand : x->operands()) read.insert(plan.ViewOf(operand).base);
+  for (const Instruction* x : kernel.members) read.erase(x);
+  return static_cast<int64_t>(read.size() + kernel.results.size());
+}
+
 class Planner {
  public:
   Planner(const CanonicalModule& canonical, const std::set<int64_t>& breaks)
@@ -449,7 +459,12 @@ StatusOr<Plan> PlanKernels(const CanonicalModule& canonical) {
     NEURON_ASSIGN_OR_RETURN(Plan plan, Planner(canonical, breaks).Run());
     bool fits = true;
     for (const Kernel& kernel : plan.kernels) {
-      if (kernel.kind == KernelKind::kWide || kernel.members.size() < 2) continue;
+      if (kernel.members.size() < 2) continue;
+      if (kernel.kind == KernelKind::kWide) {
+        if (TilesOf(plan, kernel) > kMostKernelTiles)
+          fits &= !breaks.insert(kernel.members[kernel.members.size() / 2]->id()).second;
+        continue;
+      }
       int64_t row = 128;
       if (std::find(kernel.reduced.begin(), kernel.reduced.end(), true) != kernel.reduced.end()) {
         row = 1;

@@ -1,5 +1,6 @@
 #include "compiler/wide_kernel.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
@@ -27,14 +28,15 @@ WideOp WideOpOf(const Instruction& x) {
     SAME(And)
     SAME(Atan2)
     SAME(Cbrt)
-  SAME(Ceil)
-  SAME(Clamp) SAME(Clz) SAME(Complex) SAME(Cos) SAME(Divide) SAME(Erf) SAME(Exp) SAME(Expm1)
-      SAME(Floor) SAME(Imag) SAME(IsFinite) SAME(Log) SAME(Log1p) SAME(Logistic) SAME(Maximum)
-          SAME(Minimum) SAME(Multiply) SAME(Negate) SAME(Not) SAME(Or) SAME(Popcnt) SAME(Power)
-              SAME(Real) SAME(ReducePrecision) SAME(Remainder) SAME(RoundNearestAfz)
-                  SAME(RoundNearestEven) SAME(Rsqrt) SAME(Select) SAME(ShiftLeft)
-                      SAME(ShiftRightArithmetic) SAME(ShiftRightLogical) SAME(Sign) SAME(Sin)
-                          SAME(Sqrt) SAME(Subtract) SAME(Tan) SAME(Tanh) SAME(Xor)
+    SAME(Ceil)
+  SAME(Clamp)
+  SAME(Clz) SAME(Complex) SAME(Cos) SAME(Divide) SAME(Erf) SAME(Exp) SAME(Expm1) SAME(Floor)
+      SAME(Imag) SAME(IsFinite) SAME(Log) SAME(Log1p) SAME(Logistic) SAME(Maximum) SAME(Minimum)
+          SAME(Multiply) SAME(Negate) SAME(Not) SAME(Or) SAME(Popcnt) SAME(Power) SAME(Real)
+              SAME(ReducePrecision) SAME(Remainder) SAME(RoundNearestAfz) SAME(RoundNearestEven)
+                  SAME(Rsqrt) SAME(Select) SAME(ShiftLeft) SAME(ShiftRightArithmetic)
+                      SAME(ShiftRightLogical) SAME(Sign) SAME(Sin) SAME(Sqrt) SAME(Subtract)
+                          SAME(Tan) SAME(Tanh) SAME(Xor)
 #undef SAME
                               case Opcode::kReshape:
     return WideOp::kCopy;
@@ -185,8 +187,9 @@ Status EmitWideKernel(EmitContext& ctx, const Kernel& kernel) {
       if (view.base->opcode() != Opcode::kIota) {
         const KernelInput from = InputOf(ctx, operand);
         input.dtype = from.dtype;
-        input.tile = static_cast<int64_t>(tiles.size());
-        tiles.push_back(from.span);
+        const auto have = std::find(tiles.begin(), tiles.end(), from.span);
+        input.tile = have - tiles.begin();
+        if (have == tiles.end()) tiles.push_back(from.span);
       }
       seen.push_back(view);
       dtypes.push_back(input.dtype);

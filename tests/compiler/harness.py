@@ -51,7 +51,8 @@ class Program:
         self.scalars = list(scalars)
         self.compiled = compiler.compile(proto, self.scalars, **options)
 
-    def __call__(self, *arguments: np.ndarray) -> list[np.ndarray]:
+    def buffers_after(self, *arguments: np.ndarray) -> list[bytes]:
+        """The bytes of every buffer of the signature after one run."""
         arguments = [np.asarray(a) for a in arguments]
         buffers = []
         for _, size, parameter, _ in self.compiled.buffers:
@@ -60,7 +61,10 @@ class Program:
             else:
                 buffers.append(b"\xa5" * size)  # an output must be written wholly
         slots = [_slot(arguments[p], arguments[p].dtype) for p in self.compiled.scalar_parameters]
-        after = self.compiled.run(buffers, slots)
+        return self.compiled.run(buffers, slots)
+
+    def __call__(self, *arguments: np.ndarray) -> list[np.ndarray]:
+        after = self.buffers_after(*arguments)
         results = [None] * len(self.compiled.outputs)
         for (_, _, _, output), data in zip(self.compiled.buffers, after, strict=True):
             if output >= 0:
