@@ -1,7 +1,16 @@
 #include "runtime/errors.h"
 
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "runtime/runtime.h"
+
 namespace neuron::runtime {
 namespace {
+
+std::atomic<OpNamer> namer{nullptr};
 
 // Codes of lowering::DataError, which this layer may not include.
 enum Code : int32_t {
@@ -12,14 +21,25 @@ enum Code : int32_t {
   kNegativeProbability = 4,
 };
 
+// "aten::embedding", or "graph_0: aten::embedding" where the launch has another name. A variant of
+// the row ("aten::gather.out" of "aten::gather") goes by the launch's own name.
+std::string Who(std::string_view launch, int32_t op) {
+  const OpNamer name = namer.load(std::memory_order_acquire);
+  const std::string_view inner = name ? name(op) : std::string_view();
+  if (launch.empty()) return inner.empty() ? "neuron" : std::string(inner);
+  const std::string_view base = inner.substr(0, inner.find('.'));
+  return inner.empty() || launch.starts_with(base) ? std::string(launch)
+                                                   : StrCat(launch, ": ", inner);
+}
+
 }  // namespace
+
+void SetOpNamer(OpNamer function) { namer.store(function, std::memory_order_release); }
 
 Status FromErrorRecord(ErrorRecord record, const char* op) {
   const auto [code, inner_op, operand, index] =
       std::tuple(record[0], record[1], record[2], record[3]);
-  const std::string who =
-      StrCat(op == nullptr || *op == '\0' ? "neuron" : op,
-             inner_op > 0 ? StrCat(" (op ", inner_op, " of the graph)") : std::string());
+  const std::string who = Who(op ? op : "", inner_op);
   switch (code) {
     case kNone:
       return OkStatus();

@@ -11,7 +11,8 @@ namespace neuron::runtime {
 
 using ErrorRecord = std::span<const int32_t, 4>;
 
-// OK for code 0. `op` names the launch; record[1] counts ops inside a compiled graph from 0.
+// OK for code 0. `op` names the launch, record[1] the op inside it (SetOpNamer), which is said as
+// well where it is another: in a compiled graph.
 Status FromErrorRecord(ErrorRecord record, const char* op);
 
 }  // namespace neuron::runtime

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -108,6 +109,11 @@ struct CacheStatistics {
 };
 CacheStatistics GetCacheStatistics();
 double ModelledDeviceSeconds(int device);  // virtual clock: sum of modelled time of what has run
+
+// Names the op numbers of data-error records (contracts.md): the rows of the lowering table, which
+// this layer does not know. "" for a number that has no name. Set once, before the first launch.
+using OpNamer = std::string_view (*)(int32_t op);
+void SetOpNamer(OpNamer namer);
 
 // Called for each launch when set: op, modelled start and duration in picoseconds on the virtual
 // clock. Profilers use it.

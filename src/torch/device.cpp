@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "lowering/table.h"
 
 namespace neuron::pytorch {
 namespace {
@@ -46,6 +49,11 @@ void EnsureInitialized() {
   if (runtime::IsInitialized()) [[likely]]
     return;
   ThrowIfError(runtime::Initialize());
+  runtime::SetOpNamer([](int32_t op) -> std::string_view {
+    const auto rows = lowering::Rows();
+    return op >= 0 && static_cast<size_t>(op) < rows.size() ? rows[static_cast<size_t>(op)].overload
+                                                            : std::string_view();
+  });
 }
 
 bool InBadFork() { return in_bad_fork; }
