@@ -23,7 +23,13 @@ struct KTile {
 class DotEmitter {
  public:
   DotEmitter(EmitContext& ctx, const Kernel& kernel, LoopBody& body, const DotProblem& p)
-      : ctx_(ctx), kernel_(kernel), body_(body), p_(p) {}
+      : ctx_(ctx),
+        kernel_(kernel),
+        body_(body),
+        p_(p),
+        stationaries_(ctx),
+        sums_(ctx),
+        values_(ctx) {}
 
   Status Run() {
     ListKTiles();
@@ -34,7 +40,7 @@ class DotEmitter {
     // The moving panel: as many column blocks as fit beside the stationary one, all of k.
     const int64_t room = ctx_.sbuf.capacity() / 2;
     const int64_t per_block = slots * block_columns_ * ByteSize(p_.moving.view.dtype);
-    const int64_t rows_bytes = slots * block_rows_ * ByteSize(p_.stationary.view.dtype);
+    const int64_t rows_bytes = 2 * slots * block_rows_ * ByteSize(p_.stationary.view.dtype);
     resident_ = per_block + rows_bytes <= room;
     const int64_t blocks = (p_.columns() + block_columns_ - 1) / block_columns_;
     panel_blocks_ = resident_
@@ -50,6 +56,7 @@ class DotEmitter {
     NEURON_RETURN_IF_ERROR(body_.Begin(largest, looped));
     start_.assign(p_.domain.size(), Affine(0));
     NEURON_RETURN_IF_ERROR(Outer(0));
+    for (TakingTurns* tiles : {&stationaries_, &sums_, &values_}) tiles->Clear();
     body_.End();
     return OkStatus();
   }
@@ -107,7 +114,7 @@ class DotEmitter {
   }
 
   Status Rows(int64_t columns, const Tile* moving) {
-    return ForEachTile(ctx_, p_.rows(), kRows, false, [&](Affine start, int64_t rows) {
+    return ForEachTileInTurns(ctx_, p_.rows(), kRows, [&](Affine start, int64_t rows) {
       start_[static_cast<size_t>(p_.row)] = start;
       if (moving == nullptr) return StreamedBlock(rows, columns);
       NEURON_ASSIGN_OR_RETURN(const Tile stationary,
@@ -121,10 +128,10 @@ class DotEmitter {
         Multiply(sum, stationary, *moving, done, 0, tiles_.size(), false);
         start_[static_cast<size_t>(p_.column)] = first + Affine(done);
         NEURON_RETURN_IF_ERROR(Evacuate(sum, rows, count));
-        ctx_.Free(sum);
+        sums_.Done(sum);
       }
       start_[static_cast<size_t>(p_.column)] = first;
-      ctx_.Free(stationary);
+      stationaries_.Done(stationary);
       return OkStatus();
     });
   }
@@ -146,7 +153,7 @@ class DotEmitter {
       ctx_.Free(stationary);
     }
     NEURON_RETURN_IF_ERROR(Evacuate(sum, rows, columns));
-    ctx_.Free(sum);
+    sums_.Done(sum);
     return OkStatus();
   }
 
@@ -241,7 +248,7 @@ class DotEmitter {
     else
       ctx_.TensorCopy(value.pattern, sum.pattern);
     NEURON_RETURN_IF_ERROR(body_.Emit(spec, {{kernel_.hero, value}}));
-    ctx_.Free(value);
+    values_.Done(value);
     return OkStatus();
   }
 
@@ -254,6 +261,7 @@ class DotEmitter {
   int64_t block_rows_ = 0, block_columns_ = 0, panel_blocks_ = 1;
   bool resident_ = true;
   int outer_loops_ = 0;
+  TakingTurns stationaries_, sums_, values_;
 };
 
 }  // namespace

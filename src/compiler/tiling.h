@@ -1,5 +1,8 @@
-// Loops over one dimension in tiles, for the emitters of heroes.
+// Loops over one dimension in tiles, for the emitters of heroes, and tiles that take turns.
 #pragma once
+
+#include <algorithm>
+#include <optional>
 
 #include "compiler/emitter.h"
 
@@ -20,5 +23,40 @@ Status ForEachTile(EmitContext& ctx, int64_t extent, int64_t tile, bool unroll, 
   if (extent % tile != 0) return body(Affine(whole * tile), extent % tile);
   return OkStatus();
 }
+
+// As ForEachTile, with two tiles per round of the loop, so that buffers which take turns have other
+// addresses in the second one.
+template <typename Body>
+Status ForEachTileInTurns(EmitContext& ctx, int64_t extent, int64_t tile, const Body& body) {
+  if (extent / tile < 4) return ForEachTile(ctx, extent, tile, false, body);
+  const int64_t paired = extent / (2 * tile) * 2 * tile;
+  NEURON_RETURN_IF_ERROR(
+      ForEachTile(ctx, paired, 2 * tile, false, [&](Affine start, int64_t) -> Status {
+        NEURON_RETURN_IF_ERROR(body(start, tile));
+        return body(start + Affine(tile), tile);
+      }));
+  for (int64_t done = paired; done < extent; done += tile)
+    NEURON_RETURN_IF_ERROR(body(Affine(done), std::min(tile, extent - done)));
+  return OkStatus();
+}
+
+// The last tile of a kind, kept until the next one is there: neighbours in the program then use
+// two addresses in turns, and the DMA of one overlaps the work on the other.
+class TakingTurns {
+ public:
+  explicit TakingTurns(EmitContext& ctx) : ctx_(&ctx) {}
+  void Done(const Tile& tile) {
+    Clear();
+    last_ = tile;
+  }
+  void Clear() {
+    if (last_) ctx_->Free(*last_);
+    last_.reset();
+  }
+
+ private:
+  EmitContext* ctx_;
+  std::optional<Tile> last_;
+};
 
 }  // namespace neuron::compiler
