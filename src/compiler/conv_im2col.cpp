@@ -16,7 +16,14 @@ struct Piece {
 class Im2colEmitter {
  public:
   Im2colEmitter(EmitContext& ctx, const Kernel& kernel, const ConvProblem& p, LoopBody& body)
-      : ctx_(ctx), kernel_(kernel), p_(p), body_(body), run_(p.taps.back()) {
+      : ctx_(ctx),
+        kernel_(kernel),
+        p_(p),
+        body_(body),
+        run_(p.taps.back()),
+        images_(ctx),
+        sums_(ctx),
+        values_(ctx) {
     const int per_slot = static_cast<int>(isa::kPartitions / run_);
     Dims tap(p.rank(), 0);
     int index = 0;
@@ -47,6 +54,7 @@ class Im2colEmitter {
                                .Run([&](const ConvTile& tile) { return LoadWeights(tile); },
                                     [&](const ConvTile& tile) { return Pixels(tile); },
                                     [&] { ctx_.Free(weights_); }));
+    for (TakingTurns* tiles : {&images_, &sums_, &values_}) tiles->Clear();
     body_.End();
     return OkStatus();
   }
@@ -102,9 +110,9 @@ class Im2colEmitter {
       const int64_t rows = rows_[static_cast<size_t>(slot)];
       ctx_.Matmul(sum.pattern, Rows(weights_, slot, 0, rows), Rows(image, slot, 0, rows), slot > 0);
     }
-    ctx_.Free(image);
-    NEURON_RETURN_IF_ERROR(EvacuateConv(ctx_, kernel_, body_, p_, tile, sum));
-    ctx_.Free(sum);
+    images_.Done(image);
+    NEURON_RETURN_IF_ERROR(EvacuateConv(ctx_, kernel_, body_, p_, tile, sum, values_));
+    sums_.Done(sum);
     return OkStatus();
   }
 
@@ -117,6 +125,7 @@ class Im2colEmitter {
   int64_t slots_ = 1;
   Dims rows_;  // contraction rows per slot
   Tile weights_;
+  TakingTurns images_, sums_, values_;
 };
 
 }  // namespace

@@ -29,7 +29,10 @@ std::vector<bool> LoopedDims(const ConvProblem& p, size_t result_rank, const Con
 class ConvLoops {
  public:
   ConvLoops(EmitContext& ctx, const ConvProblem& p, ConvTile largest)
-      : ctx_(ctx), p_(p), largest_(std::move(largest)), tile_(largest_) {}
+      : ctx_(ctx), p_(p), largest_(std::move(largest)), tile_(largest_) {
+    for (size_t d = 0; d < p.rank() && turning_ < 0; ++d)
+      if (p.places[d] > largest_.places[d]) turning_ = static_cast<int>(d);
+  }
 
   // weights(tile) before the pixels of each block of features, pixels(tile) for each tile,
   // done() after the block.
@@ -42,11 +45,14 @@ class ConvLoops {
         tile_.o_in_result = group * p_.outputs + o;
         tile_.outputs = outputs;
         NEURON_RETURN_IF_ERROR(weights(tile_));
-        NEURON_RETURN_IF_ERROR(Loop(p_.batch, largest_.batch, [&](Affine n, int64_t batch) {
-          tile_.n = n;
-          tile_.batch = batch;
-          return Places(0, pixels);
-        }));
+        NEURON_RETURN_IF_ERROR(Loop(
+            p_.batch, largest_.batch,
+            [&](Affine n, int64_t batch) {
+              tile_.n = n;
+              tile_.batch = batch;
+              return Places(0, pixels);
+            },
+            turning_ < 0));
         done();
         return OkStatus();
       });
@@ -57,18 +63,22 @@ class ConvLoops {
   template <typename Pixels>
   Status Places(size_t d, const Pixels& pixels) {
     if (d == p_.rank()) return pixels(tile_);
-    return Loop(p_.places[d], largest_.places[d], [&](Affine place, int64_t places) {
-      tile_.place[d] = place;
-      tile_.places[d] = places;
-      return Places(d + 1, pixels);
-    });
+    return Loop(
+        p_.places[d], largest_.places[d],
+        [&](Affine place, int64_t places) {
+          tile_.place[d] = place;
+          tile_.places[d] = places;
+          return Places(d + 1, pixels);
+        },
+        static_cast<int>(d) == turning_);
   }
   // An address has four registers; further loops are unrolled.
   template <typename Body>
-  Status Loop(int64_t extent, int64_t step, const Body& body) {
+  Status Loop(int64_t extent, int64_t step, const Body& body, bool in_turns = false) {
     const bool loops = extent / step > 1 && registers_ < isa::Affine::kMaxTerms;
     registers_ += loops;
-    const Status status = ForEachTile(ctx_, extent, step, !loops, body);
+    const Status status = loops && in_turns ? ForEachTileInTurns(ctx_, extent, step, body)
+                                            : ForEachTile(ctx_, extent, step, !loops, body);
     registers_ -= loops;
     return status;
   }
@@ -78,6 +88,7 @@ class ConvLoops {
   const ConvTile largest_;
   ConvTile tile_;
   int registers_ = 0;
+  int turning_ = -1;  // the place dimension whose tiles take turns; -1: the batch's
 };
 
 }  // namespace neuron::compiler

@@ -16,7 +16,7 @@ Status EmitConvDepthwise(EmitContext& ctx, const Kernel& kernel, const ConvProbl
 std::vector<Count> FreeCounts(const ConvTile& tile);
 // PSUM to SBUF in the result's dtype, then the epilogue and the stores.
 Status EvacuateConv(EmitContext& ctx, const Kernel& kernel, LoopBody& body, const ConvProblem& p,
-                    const ConvTile& tile, const Tile& sum);
+                    const ConvTile& tile, const Tile& sum, TakingTurns& values);
 // Address of an operand's element: start of group, outer (n or o) and spatial index.
 Affine ConvAddress(const ConvOperand& operand, const Affine& group, const Affine& outer,
                    int64_t inner, const std::vector<Affine>& spatial);

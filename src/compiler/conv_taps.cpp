@@ -10,7 +10,7 @@ constexpr int64_t kMostTapsUnrolled = 32;
 class TapsEmitter {
  public:
   TapsEmitter(EmitContext& ctx, const Kernel& kernel, const ConvProblem& p, LoopBody& body)
-      : ctx_(ctx), kernel_(kernel), p_(p), body_(body) {}
+      : ctx_(ctx), kernel_(kernel), p_(p), body_(body), images_(ctx), sums_(ctx), values_(ctx) {}
 
   Status Run() {
     const int64_t columns = std::min<int64_t>(isa::RowOf(ctx_.options.target).max_moving_free, 512);
@@ -37,6 +37,7 @@ class TapsEmitter {
                                      for (const Tile& w : weights_) ctx_.Free(w);
                                      weights_.clear();
                                    }));
+    for (TakingTurns* tiles : {&images_, &sums_, &values_}) tiles->Clear();
     body_.End();
     return OkStatus();
   }
@@ -60,7 +61,7 @@ class TapsEmitter {
   // Decides whether the weights of all taps and input features stay in SBUF, how many taps of the
   // first dimension pass at a time, and cuts the tile until one pass fits.
   void Fit(ConvTile& tile) {
-    const int64_t room = ctx_.sbuf.capacity() / 4;
+    const int64_t room = ctx_.sbuf.capacity() / 6;
     chunk_ = p_.taps[0];
     while (chunk_ > 1 && std::max(ImageBytes(tile), WeightBytes(tile)) > room)
       chunk_ = (chunk_ + 1) / 2;
@@ -179,11 +180,11 @@ class TapsEmitter {
           ctx_.Matmul(sum.pattern, Stationary(w, tap), Moving(image, tile, tap), accumulate);
           accumulate = true;
         }));
-        ctx_.Free(image);
+        images_.Done(image);
         if (!resident_) ctx_.Free(w);
       }
-    NEURON_RETURN_IF_ERROR(EvacuateConv(ctx_, kernel_, body_, p_, tile, sum));
-    ctx_.Free(sum);
+    NEURON_RETURN_IF_ERROR(EvacuateConv(ctx_, kernel_, body_, p_, tile, sum, values_));
+    sums_.Done(sum);
     return OkStatus();
   }
 
@@ -207,6 +208,7 @@ class TapsEmitter {
   int64_t chunk_ = 1;  // taps of dimension 0 that pass at a time
   bool resident_ = false;
   std::vector<Tile> weights_;
+  TakingTurns images_, sums_, values_;
 };
 
 }  // namespace

@@ -28,13 +28,13 @@ Affine ConvAddress(const ConvOperand& operand, const Affine& group, const Affine
 }
 
 Status EvacuateConv(EmitContext& ctx, const Kernel& kernel, LoopBody& body, const ConvProblem& p,
-                    const ConvTile& tile, const Tile& sum) {
+                    const ConvTile& tile, const Tile& sum, TakingTurns& values) {
   NEURON_ASSIGN_OR_RETURN(
       const Tile value,
       ctx.AllocateTile(kernel.hero->shape().dtype, Count(tile.outputs), FreeCounts(tile)));
   ctx.TensorCopy(value.pattern, sum.pattern);
   NEURON_RETURN_IF_ERROR(body.Emit(SpecOf(p, kernel.domain.size(), tile), {{kernel.hero, value}}));
-  ctx.Free(value);
+  values.Done(value);
   return OkStatus();
 }
 
