@@ -379,8 +379,10 @@ class Canonicaliser {
     } else if (IsFloating(from)) {
       a.literal = hlo::Literal::Scalar(to, literal.AsDouble());
     } else if (IsFloating(to)) {
-      if (from == DType::kU64 || from == DType::kS64) return nullptr;
-      a.literal = hlo::Literal::Scalar(to, static_cast<double>(literal.AsInt64()));
+      constexpr int64_t kExact = int64_t{1} << 53;  // then only the last step rounds
+      const int64_t v = literal.AsInt64();
+      if (v < -kExact || v > kExact) return nullptr;
+      a.literal = hlo::Literal::Scalar(to, static_cast<double>(v));
     } else {
       const int64_t v = literal.AsInt64();
       a.literal = hlo::Literal::Scalar(to, to == DType::kPred ? static_cast<int64_t>(v != 0) : v);
