@@ -39,6 +39,7 @@ class Builder {
       group_->first = index;
     }
     group_->last = index + 1;
+    ForgetWhatItWouldOverrun(op);
     RowReductionParts reduction;
     if (IsCopy(op)) {
       AddCopy(op);
@@ -54,9 +55,9 @@ class Builder {
   std::unique_ptr<Group> Finish() {
     if (group_ == nullptr || group_->last - group_->first < 2) return nullptr;
     Elide();
+    Bind();
     ShareSlots();
     if (group_->program.num_values > kMaxValues) return nullptr;
-    Bind();
     FindAliases();
     group_->program.shape_tile = shape_tile_;
     return std::move(group_);
@@ -125,25 +126,29 @@ class Builder {
     return tile;
   }
 
-  // Every byte that the instruction shares with the group, or its operands with each other, is the
-  // same element of the same tile.
+  // Every byte that the instruction shares with the group is the same element of the same tile, or,
+  // where a row is one chunk, a byte of the same row: rows pass through the group in program order.
+  // Operands of the instruction itself overlap only as the same tile.
   bool Independent(const Operation& op) const {
     const bool per_row = op.tiles[0].flat;
     for (size_t i = 0; i < op.tiles.size(); ++i) {
       const TileRef tile = per_row ? Unflattened(op.tiles[i]) : op.tiles[i];
       for (const TileRef& other : tiles_)
-        if (!Independent(tile, other)) return false;
+        if (!InStep(tile, other) && !SameRows(tile, other)) return false;
       for (size_t j = 0; j < i; ++j)
-        if (!Independent(tile, per_row ? Unflattened(op.tiles[j]) : op.tiles[j])) return false;
+        if (!InStep(tile, per_row ? Unflattened(op.tiles[j]) : op.tiles[j])) return false;
     }
     return true;
   }
-  bool Independent(const TileRef& a, const TileRef& b) const {
+  bool InStep(const TileRef& a, const TileRef& b) const {
     if (!a.written && !b.written) return true;
-    const bool in_step =
+    const bool walked =
         a.shape.elements == elements_ || (a.shape.elements == 1 && elements_ <= kRowChunk);
-    if (SameWalk(a, b) && in_step) return true;
-    return Disjoint(program_, a, b);
+    return (SameWalk(a, b) && walked) || Disjoint(program_, a, b);
+  }
+  bool SameRows(const TileRef& a, const TileRef& b) const {
+    return elements_ <= kRowChunk && !a.hbm && !b.hbm && a.pattern->memory == b.pattern->memory &&
+           a.pattern->start_partition == b.pattern->start_partition;
   }
 
   int16_t Intern(const TileRef& tile) {
@@ -159,25 +164,42 @@ class Builder {
     return static_cast<int16_t>(tiles_.size() - 1);
   }
 
-  // The tile's memory is read inside the group: what was written there must be there.
-  void Keep(int16_t tile) {
-    for (size_t i = 0; i < tiles_.size(); ++i)
-      if (SameWalk(tiles_[i], tiles_[tile])) kept_[i] = true;
+  bool MayShare(int16_t a, int16_t b) const {
+    return tiles_[a].hbm == tiles_[b].hbm && !Disjoint(program_, tiles_[a], tiles_[b]);
   }
 
-  // The tile is about to be written: what was known of its bits, and of values that are still read
-  // from its memory, must be in the memory of whoever has a copy.
+  // The tile's memory is read inside the group: whatever was written there must be there.
+  void Keep(int16_t tile) {
+    for (size_t i = 0; i < tiles_.size(); ++i)
+      if (MayShare(static_cast<int16_t>(i), tile)) kept_[i] = true;
+  }
+
+  // The tile is about to be written: what was known of bytes there, and of values that are still
+  // read from there, is known no more. Who wants it reads the memory of its tile, and so keeps it.
   void Forget(int16_t tile) {
-    const auto overwritten = [&](int16_t other) {
-      return other >= 0 && SameWalk(tiles_[other], tiles_[tile]);
-    };
     for (size_t i = 0; i < tiles_.size(); ++i) {
       Content& content = contents_[i];
-      const bool view = static_cast<int16_t>(i) != tile && overwritten(static_cast<int16_t>(i));
-      const bool lazy = content.value >= 0 && overwritten(lazy_tile_[content.value]);
-      if (!view && !lazy && !overwritten(content.source)) continue;
-      content = {};
-      if (static_cast<int16_t>(i) != tile) kept_[i] = true;
+      const int16_t lazy = content.value >= 0 ? lazy_tile_[content.value] : int16_t{-1};
+      const bool lost = MayShare(static_cast<int16_t>(i), tile) ||
+                        (lazy >= 0 && MayShare(lazy, tile)) ||
+                        (content.source >= 0 && MayShare(content.source, tile));
+      if (lost) content = {};
+    }
+  }
+
+  // A value or source that is read from other memory than its tile's own must not lie across what
+  // the instruction writes, element against another element: the tile's own memory does not.
+  void ForgetWhatItWouldOverrun(const Operation& op) {
+    for (const TileRef& written : op.tiles) {
+      if (!written.written) continue;
+      const TileRef tile = Unflattened(written);
+      const auto across = [&](int16_t other) {
+        return other >= 0 && tiles_[other].hbm == tile.hbm && !SameWalk(tiles_[other], tile) &&
+               !Disjoint(program_, tiles_[other], tile);
+      };
+      for (Content& content : contents_)
+        if (across(content.source) || (content.value >= 0 && across(lazy_tile_[content.value])))
+          content = {};
     }
   }
 
@@ -202,7 +224,7 @@ class Builder {
     if (from.value >= 0) {
       contents_[dst].value = from.value;
       contents_[dst].store = from.store;
-    } else {
+    } else if (!MayShare(step.a, dst)) {
       contents_[dst].source = step.a;
     }
     group_->program.steps.push_back(step);
@@ -417,9 +439,18 @@ class Builder {
                            producer.kind == RowStep::Kind::kBinary ||
                            producer.kind == RowStep::Kind::kSelect;
       if (compute && producer.out == store.a && store.convert == nullptr && !producer.scalar &&
-          !WrittenAfter(i))
+          !WrittenAfter(i) && !ReadsAcross(producer, store.tile))
         producer.tile = store.tile;
     }
+  }
+
+  // Whether an operand of the step is read from memory that lies across the tile.
+  bool ReadsAcross(const RowStep& step, int16_t tile) const {
+    for (const int16_t operand : {step.a, step.b, step.c}) {
+      const int16_t lazy = operand >= 0 ? lazy_tile_[operand] : int16_t{-1};
+      if (lazy >= 0 && MayShare(lazy, tile) && !SameWalk(tiles_[lazy], tiles_[tile])) return true;
+    }
+    return false;
   }
 
   // Whether a later step writes the tile of the store at `index`: a value that lives there would be
@@ -428,7 +459,7 @@ class Builder {
     const std::vector<RowStep>& steps = group_->program.steps;
     for (size_t i = index + 1; i < steps.size(); ++i)
       if ((steps[i].kind == RowStep::Kind::kStore || steps[i].kind == RowStep::Kind::kCopy) &&
-          SameWalk(tiles_[steps[i].tile], tiles_[steps[index].tile]))
+          MayShare(steps[i].tile, steps[index].tile))
         return true;
     return false;
   }
