@@ -33,12 +33,13 @@ Values LowerCopy(Builder&, Args& args) {
   return {Cast(Tensor(args, 1), self.dtype()).BroadcastTo(self.dims())};
 }
 
-constexpr uint32_t kE = kElementwise | kGraphOnly;
+constexpr uint32_t kE = kElementwise;
+constexpr uint32_t kGraph = kElementwise | kGraphOnly;
 constexpr Row kRows[] = {
-    {"aten::_to_copy", LowerToCopy, Native::kReal32, kE},
+    {"aten::_to_copy", LowerToCopy, Native::kReal32, kGraph},
     {"aten::clone", LowerIdentity, Native::kAny, kE},
-    {"aten::copy", LowerCopy, Native::kReal32, kE},
-    {"aten::lift_fresh_copy", LowerIdentity, Native::kAny, kE},
+    {"aten::copy", LowerCopy, Native::kReal32, kGraph},
+    {"aten::lift_fresh_copy", LowerIdentity, Native::kAny, kGraph},
 };
 
 }  // namespace

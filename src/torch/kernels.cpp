@@ -135,7 +135,8 @@ OpEntry* CopyEntry() {
 
 void RegisterKernels() {
   for (const lowering::Row& row : lowering::Rows()) {
-    if ((row.flags & lowering::kView) != 0 || IsHandWritten(row.overload)) continue;
+    if ((row.flags & (lowering::kView | lowering::kGraphOnly)) != 0) continue;
+    if (IsHandWritten(row.overload)) continue;
     const std::vector<DerivedForm> forms = FormsOf(row);
     if (forms.empty())
       unregistered_rows.push_back(std::string(row.overload) + ": unknown overload");
