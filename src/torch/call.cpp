@@ -46,8 +46,11 @@ void AddTensor(const at::Tensor& tensor, Call& call) {
   if (device != call.device) call.mixed_devices = true;
   const at::IntArrayRef sizes = impl->sizes();
   const bool dense = impl->is_contiguous();
-  call.key.push_back(TagWord(kDeviceTensor, type, sizes.size(),
-                             (dense ? 1u : 0u) | (impl->is_wrapped_number() ? 2u : 0u)));
+  const bool lazy = tensor.is_conj() || tensor.is_neg();  // only ops that resolve it get here
+  if (lazy) call.unsupported = true;
+  call.key.push_back(
+      TagWord(kDeviceTensor, type, sizes.size(),
+              (dense ? 1u : 0u) | (impl->is_wrapped_number() ? 2u : 0u) | (lazy ? 4u : 0u)));
   for (const int64_t size : sizes) call.key.push_back(static_cast<uint64_t>(size));
   if (!dense)
     for (const int64_t stride : impl->strides()) call.key.push_back(static_cast<uint64_t>(stride));

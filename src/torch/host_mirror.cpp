@@ -70,6 +70,9 @@ at::Tensor HostMirror::ToDevice(const at::Tensor& tensor, int device) {
     if (known.host.unsafeGetStorageImpl() == tensor.storage().unsafeGetStorageImpl() &&
         known.host_start == known.host.data())
       return OnStorage(known.device, tensor, kDeviceKeys);
+  TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == c10::kStrided,
+                              "neuron tensors are strided; the result has layout ",
+                              tensor.layout());
   // Dense in memory: keep the strides; else compact them.
   const at::Tensor source = tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous();
   at::Tensor out = EmptyStrided(device, source.sizes(), source.strides(), source.scalar_type());
@@ -77,8 +80,10 @@ at::Tensor HostMirror::ToDevice(const at::Tensor& tensor, int device) {
     ThrowIfError(runtime::CopyToDevice(device, CurrentStream(device), out.mutable_data_ptr(),
                                        source.const_data_ptr(),
                                        static_cast<int64_t>(source.nbytes()), /*blocking=*/true));
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
-    out.unsafeGetTensorImpl()->set_wrapped_number(true);
+  c10::TensorImpl* impl = out.unsafeGetTensorImpl();
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) impl->set_wrapped_number(true);
+  if (source.is_conj()) impl->_set_conj(true);  // lazily: the bytes are not conjugated yet
+  if (source.is_neg()) impl->_set_neg(true);
   return out;
 }
 

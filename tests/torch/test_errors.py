@@ -45,3 +45,10 @@ def test_index_out_of_range_is_raised_at_the_synchronisation():
         torch.neuron.synchronize()
     torch.neuron.synchronize()  # reported once
     assert table(torch.tensor([1], device="neuron")).shape == (1, 4)
+
+
+def test_equal_compares_on_the_device(strict):
+    x = torch.arange(4, device="neuron")
+    assert torch.equal(x, x.clone())
+    assert not torch.equal(x, x + 1)
+    assert not torch.equal(x, x[:2])

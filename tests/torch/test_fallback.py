@@ -54,3 +54,10 @@ def test_hidden_mutation_of_running_statistics():
     twin(x.to("neuron"))
     torch.testing.assert_close(twin.running_mean.cpu(), norm.running_mean)
     torch.testing.assert_close(twin.running_var.cpu(), norm.running_var)
+
+
+def test_lazily_conjugated_results_keep_their_bit():
+    x = torch.randn(8)
+    want = torch.fft.ifft(x)
+    got = torch.fft.ifft(x.to("neuron"))
+    torch.testing.assert_close(got.cpu(), want)
