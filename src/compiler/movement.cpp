@@ -81,9 +81,9 @@ void SplitRows(Walk& walk) {
 }
 
 // Free elements of a fill's tile: a count that SBUF patterns can say.
-constexpr int64_t kFillColumns = 8192;
+constexpr int64_t kFillColumns = 2048;
 
-// One value per partition, repeated along the free axes; rows in rounds of 128.
+// A row of the value on each partition, so that descriptors are long; rows in rounds of 128.
 Status FillRows(EmitContext& ctx, Walk w, const HbmView& dst, DType dtype, double value,
                 const Affine& extra) {
   const int64_t bytes = ByteSize(dtype);
@@ -103,9 +103,14 @@ Status FillRows(EmitContext& ctx, Walk w, const HbmView& dst, DType dtype, doubl
     ctx.b.LoopEnd();
     return OkStatus();
   }
+  if (w.sizes.size() == 1) {  // one row
+    w.sizes.insert(w.sizes.begin(), 1);
+    w.strides[0].insert(w.strides[0].begin(), 0);
+  }
   const int64_t rows = w.sizes[0];
   const int64_t partitions = std::min<int64_t>(rows, isa::kPartitions);
-  NEURON_ASSIGN_OR_RETURN(const Tile tile, ctx.AllocateTile(dtype, Count(partitions), {Count(1)}));
+  NEURON_ASSIGN_OR_RETURN(const Tile tile,
+                          ctx.AllocateTile(dtype, Count(partitions), {Count(columns(w.sizes))}));
   if (IsWide(dtype)) {
     NEURON_RETURN_IF_ERROR(FillWide(ctx, tile.pattern, dtype, value));
   } else {
@@ -116,8 +121,6 @@ Status FillRows(EmitContext& ctx, Walk w, const HbmView& dst, DType dtype, doubl
     part[0] = count;
     AccessPattern from = tile.pattern;
     from.partitions = Count(count);
-    from.num_dims = 1;
-    from.dims[0] = {0, Count(columns(part))};
     ctx.DmaCopy(PatternOf(dst, part, w.strides[0], extra + row * (w.strides[0][0] * bytes)), from);
   };
   const int64_t rounds = rows / isa::kPartitions;
