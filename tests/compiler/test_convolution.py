@@ -77,3 +77,18 @@ def test_gradients(case):
 @pytest.mark.parametrize("case", ["taps", "one_channel", "depthwise"])
 def test_bfloat16(case):
     check(CASES[case][0], *arguments(case, ml_dtypes.bfloat16), tolerance=3e-2)
+
+
+@pytest.mark.parametrize("case", ["taps", "one_channel", "depthwise", "groups"])
+def test_epilogue_stays_on_chip(case):
+    function = CASES[case][0]
+    x, w = arguments(case)
+    bias = np.random.default_rng(2).standard_normal(w.shape[0]).astype(np.float32)
+    plain = check(function, x, w, tolerance=2e-5)
+    fused = check(
+        lambda x, w, b: jax.nn.relu(function(x, w) + b[None, :, None, None]),
+        x, w, bias, tolerance=2e-5,
+    )  # fmt: skip
+    # Bias and activation cost no pass over HBM: no more scratch than the convolution itself.
+    assert fused.compiled.scratch_bytes == plain.compiled.scratch_bytes
+    assert fused.compiled.gpsimd_kernels == []
