@@ -343,9 +343,7 @@ def test_sort_is_stable_with_nan_last(dtype, axis, descending):
     x = rng.integers(0, 30, (5, 70, 4)).astype(dtype)
     if dtype.startswith("float"):
         x[rng.random(x.shape) < 0.1] = np.nan
-    index = np.ascontiguousarray(
-        np.broadcast_to(np.arange(x.shape[axis]).reshape([-1 if d == axis else 1 for d in range(3)]),
-                        x.shape))  # fmt: skip
+    index = np.ascontiguousarray(np.indices(x.shape)[axis])
     out, places = np.zeros_like(x), np.zeros_like(index)
     run("sort", [out, places, x, index], list(x.shape), axis, [Raw(0, descending, 0, 0)],
         NO_PROGRAM)  # fmt: skip
@@ -541,7 +539,9 @@ def test_reduce_window_wide_is_xla(case, op, dtype):
                                         padding, base_dilation=base,
                                         window_dilation=dilation))  # fmt: skip
     out = np.zeros_like(want)
-    window = [Raw(*w) for w in zip(size, stride, *zip(*padding), dilation, base)]
+    window = [
+        Raw(*w) for w in zip(size, stride, *zip(*padding, strict=True), dilation, base, strict=True)
+    ]
     run("reduce_window_wide", [out, x, init], x.shape, want.shape, window, OPS[op], NO_PROGRAM)
     np.testing.assert_array_equal(out, want)
 
@@ -559,7 +559,9 @@ def test_select_and_scatter_general_is_xla(case):
     (want,) = pull(source)
     out, f = np.zeros_like(x), NUMBERS["f64"]
     keep = program([f, f], [("CompareGe", NUMBERS["pred"], [0, 1])], [2])
-    window = [Raw(*w) for w in zip(size, stride, *zip(*padding), (1, 1), (1, 1))]
+    window = [
+        Raw(*w) for w in zip(size, stride, *zip(*padding, strict=True), (1, 1), (1, 1), strict=True)
+    ]
     run("select_and_scatter_general", [out, x, source, np.zeros(1)], x.shape, places, window, keep,
         OPS["Add"])  # fmt: skip
     np.testing.assert_array_equal(out, np.asarray(want))
