@@ -143,8 +143,12 @@ def write_expected(results: list[dict]) -> None:
             rows[key] = old  # the failing sample was not run
     path = Path(__file__).with_name("expected_failures.py")
     head = path.read_text().split("EXPECTED:")[0]
-    lines = [f"    {key!r}: {rows[key]!r},\n" for key in sorted(rows)]
-    body = "EXPECTED: dict[tuple[str, str, str], tuple[int, str]] = {  # fmt: skip\n"
+    lines = [
+        f"    {json.dumps(key)}: ({rows[key][0]}, {json.dumps(rows[key][1][:160])}),\n"
+        for key in sorted(rows)
+    ]
+    lines = [line.replace("[", "(", 1).replace("]:", "):", 1) for line in lines]
+    body = "EXPECTED: dict[tuple[str, str, str], tuple[int, str]] = {\n"
     path.write_text(head + body + "".join(lines) + "}\n")
 
 
