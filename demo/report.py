@@ -75,17 +75,17 @@ def table(console: Console, results: dict, loss_bound: float, accuracy_bound: fl
     """Prints the table; returns a sentence for each bound that does not hold."""
     out = Table(title="Trained on CPU and on device neuron, same seed, data and initial weights")
     for column in ("model", "on"):
-        out.add_column(column)
+        out.add_column(column, no_wrap=True)
     for column in (
-        "final loss",
+        "final\nloss",
         "accuracy",
-        f"largest loss difference, {COMPARED_STEPS} steps",
+        f"largest loss\ndifference,\n{COMPARED_STEPS} steps",
         "steps/s",
-        "modelled device ms/step",
-        "HBM peak MiB",
-        "fallback ops",
+        "modelled\ndevice\nms/step",
+        "HBM peak\nMiB",
+        "fallback\nops",
     ):
-        out.add_column(column, justify="right")
+        out.add_column(column, justify="right", no_wrap=True)
     failures = []
     previous = None
     for (task, way), result in results.items():
@@ -144,7 +144,28 @@ def draw_losses(results: dict, path: Path) -> None:
     pyplot.close(figure)
 
 
+def record_step(prepare) -> list:
+    """(engine, name, start_ps, end_ps) of the step that `prepare()` returns, on device time."""
+    import torch_neuronx
+
+    step = prepare()
+    with torch_neuronx.record_timeline() as timeline:
+        step()
+    return [(e.engine, e.instruction, e.start_ps, e.end_ps) for e in timeline.events]
+
+
 ENGINES = ("Tensor", "Vector", "Scalar", "GpSimd", "DMA")
+
+
+def merged(spans: list) -> list:
+    """Overlapping spans as one: DMA has many queues, a bar has one row."""
+    out: list = []
+    for start, end in spans:
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
 
 
 def draw_timeline(events: list, path: Path, title: str) -> None:
@@ -160,9 +181,10 @@ def draw_timeline(events: list, path: Path, title: str) -> None:
     figure, axis = pyplot.subplots(figsize=(13, 3.6))
     last = max(end for *_, end in events)
     for row, engine in enumerate(reversed(ENGINES)):
-        spans = [(s / 1e6, (e - s) / 1e6) for name, _, s, e in events if name == engine]
-        axis.broken_barh(spans, (row - 0.4, 0.8), color=colours[engine], linewidth=0)
-        busy = sum(width for _, width in spans) / (last / 1e6)
+        spans = merged(sorted((s / 1e6, e / 1e6) for name, _, s, e in events if name == engine))
+        bars = [(start, end - start) for start, end in spans]
+        axis.broken_barh(bars, (row - 0.4, 0.8), color=colours[engine], linewidth=0)
+        busy = sum(width for _, width in bars) / (last / 1e6)
         axis.text(1.005, row, f"{busy:.0%} busy", transform=axis.get_yaxis_transform(), va="center")
     axis.set_yticks(range(len(ENGINES)), reversed(ENGINES))
     axis.set(xlabel="modelled device time (microseconds)", xlim=(0, last / 1e6), title=title)

@@ -51,6 +51,27 @@ def build(task: Task) -> tuple[nn.Module, DataLoader, DataLoader | None]:
     return model, DataLoader(text, 8, sampler=sampler), None
 
 
+def one_step(task: Task, device: str, compiled: bool) -> Callable[[], None]:
+    """Prepare a model, take its first steps, return a function that takes one more."""
+    model, batches, _ = build(task)
+    model.to(device)
+    if compiled:
+        model.compile()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
+    inputs, targets = (part.to(device) for part in next(iter(batches)))
+
+    def step():
+        logits = model(inputs)
+        loss = F.cross_entropy(logits.flatten(0, -2), targets.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    for _ in range(2):
+        step()
+    return step
+
+
 def train(task: Task, device: str, compiled: bool, on_step: Callable[[], None]) -> Run:
     model, batches, test = build(task)
     model.to(device)

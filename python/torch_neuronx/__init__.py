@@ -30,6 +30,12 @@ from torch_neuronx._fallback import (  # noqa: E402
     get_fallback_counts,
     get_fallback_ops,
 )
+from torch_neuronx._timeline import (  # noqa: E402
+    EngineEvent,
+    Timeline,
+    modelled_device_seconds,
+    record_timeline,
+)
 from torch_neuronx.neuron import (  # noqa: E402
     Event,
     Stream,
@@ -49,8 +55,10 @@ from torch_neuronx.neuron import (  # noqa: E402
 )
 
 __all__ = [
+    "EngineEvent",
     "Event",
     "Stream",
+    "Timeline",
     "clear_op_tracking",
     "current_stream",
     "device_count",
@@ -64,6 +72,8 @@ __all__ = [
     "memory_reserved",
     "memory_stats",
     "memory_summary",
+    "modelled_device_seconds",
+    "record_timeline",
     "reset_peak_memory_stats",
     "stream",
     "synchronize",

@@ -58,6 +58,11 @@ std::string LoadedExecutable::Disassembly() const {
   return isa::Disassemble(*program);
 }
 
+std::string LoadedExecutable::TimelineJson() const {
+  if (device_.nrt().nrt_emulator_trace == nullptr) return "[]";
+  return device_.nrt().nrt_emulator_trace(model_);
+}
+
 int64_t LoadedExecutable::ExtentProduct(const Launch& launch) const {
   int64_t product = 1;
   for (size_t i = first_extent_; i < launch.scalars.size(); ++i)

@@ -25,6 +25,7 @@ class LoadedExecutable final : public Executable {
   const compiler::Signature& signature() const override { return signature_; }
   double modelled_seconds() const override;
   std::string Disassembly() const override;
+  std::string TimelineJson() const override;
 
   Device& device() const { return device_; }
   nrt_model_t* model() const { return model_; }

@@ -83,6 +83,9 @@ class Executable {
   virtual const compiler::Signature& signature() const = 0;
   virtual double modelled_seconds() const = 0;  // one cold execution alone; 0 if unknown
   virtual std::string Disassembly() const = 0;
+  // The last launch on the modelled time line: a JSON list of {mnemonic, engine, start_ps, end_ps,
+  // source, ...}, times from the launch's begin. "[]" where the machine keeps no such record.
+  virtual std::string TimelineJson() const = 0;
 };
 // Through the executable cache: memory, disk, then the compiler. `op` is for messages.
 StatusOr<std::shared_ptr<Executable>> GetExecutable(int device, const hlo::Module& module,

@@ -16,6 +16,7 @@
 #include "torch/hooks.h"
 #include "torch/kernels.h"
 #include "torch/op_entry.h"
+#include "torch/timeline.h"
 
 namespace py = pybind11;
 
@@ -272,6 +273,14 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_fallback_logger", &SetLogger);
 
   m.def("cache_statistics", &CacheStatisticsNow);
+  m.def("start_timeline", &StartTimeline);
+  m.def("stop_timeline", [] {
+    py::list out;
+    for (const RecordedLaunch& launch : StopTimeline())
+      out.append(py::make_tuple(launch.device, launch.op, launch.start_ps, launch.duration_ps,
+                                launch.events));
+    return out;
+  });
   m.def(
       "modelled_device_seconds",
       [](int device) {
