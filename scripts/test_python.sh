@@ -5,5 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 BIN=$PWD/.venv/bin
 export PYTHONPATH=$PWD/build/test-release/python${PYTHONPATH:+:$PYTHONPATH}
+# Before OMP_NUM_THREADS is set, which nproc obeys.
+JOBS=${JOBS:-$(nproc)}
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-exec "$BIN/python" -m pytest tests -n "${JOBS:-$(nproc)}" --dist loadfile "$@"
+# The conformance file is one list of thousands of equal cases: spread them, not the file.
+"$BIN/python" -m pytest tests -n "$JOBS" --dist loadfile --ignore tests/conformance "$@"
+"$BIN/python" -m pytest tests/conformance -n "$JOBS" --dist load "$@"
