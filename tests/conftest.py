@@ -3,7 +3,7 @@
 
 def pytest_addoption(parser):
     group = parser.getgroup("conformance", "PyTorch's op database on a device")
-    group.addoption("--device", default="cpu", help="device under test")
+    group.addoption("--device", default="neuron", help="device under test (default: neuron)")
     group.addoption(
         "--samples",
         type=int,

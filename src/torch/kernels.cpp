@@ -11,6 +11,7 @@
 #include "torch/forms.h"
 #include "torch/op_entry.h"
 #include "torch/plan.h"
+#include "torch/value_checks.h"
 
 namespace neuron::pytorch {
 namespace {
@@ -40,7 +41,9 @@ std::vector<int> ReturnSources(const c10::FunctionSchema& schema) {
 class BoxedKernel final : public c10::OperatorKernel {
  public:
   explicit BoxedKernel(std::unique_ptr<OpEntry> entry)
-      : entry_(std::move(entry)), returns_(ReturnSources(entry_->op.schema())) {
+      : entry_(std::move(entry)),
+        returns_(ReturnSources(entry_->op.schema())),
+        check_(FindValueCheck(DisplayName(entry_->op.operator_name()))) {
     for (const c10::Argument& returned : entry_->op.schema().returns())
       returns_list_ |= returned.type()->kind() == c10::TypeKind::ListType;
   }
@@ -53,6 +56,7 @@ class BoxedKernel final : public c10::OperatorKernel {
     std::span<const PlanResult> results;
     {
       const std::span<const c10::IValue> arguments(stack->data() + begin, count);
+      if (check_ != nullptr) check_(arguments);
       Call call;
       Flatten(*entry_, arguments, call);
       Plan* plan = FindOrBuildPlan(*entry_, op, arguments, call);
@@ -84,6 +88,7 @@ class BoxedKernel final : public c10::OperatorKernel {
  private:
   std::unique_ptr<OpEntry> entry_;
   std::vector<int> returns_;
+  ValueCheck check_;
   bool returns_list_ = false;
 };
 

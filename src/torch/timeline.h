@@ -12,7 +12,7 @@ struct RecordedLaunch {
   std::string op;
   int64_t start_ps = 0;  // on the device's virtual clock
   int64_t duration_ps = 0;
-  std::string events;    // JSON, runtime::Executable::TimelineJson
+  std::string events;  // JSON, runtime::Executable::TimelineJson
 };
 
 // One recording at a time in a process; a second Start begins anew.

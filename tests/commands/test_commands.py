@@ -19,7 +19,7 @@ def run(command, *words):
 
 @pytest.fixture
 def module(tmp_path):
-    x = jnp.zeros((100, 300))
+    x = jnp.zeros((100, 300), jnp.float32)
     lowered = jax.jit(lambda x, y: jnp.exp(x) * y).lower(x, x)
     path = tmp_path / "f.hlo.pb"
     path.write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
@@ -41,7 +41,7 @@ def test_a_module_of_jax_compiles_and_disassembles(module, tmp_path):
 
 
 def test_a_scalar_parameter_gets_a_slot(tmp_path):
-    lowered = jax.jit(lambda x, s: x * s).lower(jnp.zeros(64), jnp.float32(0))
+    lowered = jax.jit(lambda x, s: x * s).lower(jnp.zeros(64, jnp.float32), jnp.float32(0))
     path, out = tmp_path / "f.pb", tmp_path / "f.neff"
     path.write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     words = ("compile", "--target", "trn2", path, "--output", out)
