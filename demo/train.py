@@ -51,40 +51,16 @@ def build(task: Task) -> tuple[nn.Module, DataLoader, DataLoader | None]:
     return model, DataLoader(text, 8, sampler=sampler), None
 
 
-def one_step(task: Task, device: str, compiled: bool) -> Callable[[], None]:
-    """Prepare a model, take its first steps, return a function that takes one more."""
-    model, batches, _ = build(task)
-    model.to(device)
-    if compiled:
-        model.compile()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    inputs, targets = (part.to(device) for part in next(iter(batches)))
-
-    def step():
-        logits = model(inputs)
-        loss = F.cross_entropy(logits.flatten(0, -2), targets.flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-    for _ in range(2):
-        step()
-    return step
-
-
-def train(task: Task, device: str, compiled: bool, on_step: Callable[[], None]) -> Run:
+def prepare(task: Task, device: str, compiled: bool):
+    """The model on its device, training and test batches, and `step(inputs, targets) -> loss`."""
     model, batches, test = build(task)
     model.to(device)
     if compiled:
         model.compile()
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    run = Run()
-    losses = []
     autocast = torch.autocast(device, torch.bfloat16) if task.autocast else contextlib.nullcontext()
-    for step, (inputs, targets) in enumerate(batches):
-        if step == WARM_UP_STEPS:
-            torch.accelerator.synchronize()
-            start = time.perf_counter()
+
+    def step(inputs, targets):
         inputs, targets = inputs.to(device), targets.to(device)
         with autocast:
             logits = model(inputs)
@@ -92,7 +68,29 @@ def train(task: Task, device: str, compiled: bool, on_step: Callable[[], None]) 
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        losses.append(loss.detach())
+        return loss.detach()
+
+    return model, batches, test, step
+
+
+def one_step(task: Task, device: str, compiled: bool) -> Callable[[], None]:
+    """Prepare a model, take its first steps, return a function that takes one more."""
+    _, batches, _, step = prepare(task, device, compiled)
+    batch = next(iter(batches))
+    for _ in range(2):
+        step(*batch)
+    return lambda: step(*batch)
+
+
+def train(task: Task, device: str, compiled: bool, on_step: Callable[[], None]) -> Run:
+    model, batches, test, step = prepare(task, device, compiled)
+    run = Run()
+    losses = []
+    for number, batch in enumerate(batches):
+        if number == WARM_UP_STEPS:
+            torch.accelerator.synchronize()
+            start = time.perf_counter()
+        losses.append(step(*batch))
         on_step()
     run.losses = torch.stack(losses).float().cpu().tolist()
     run.steps_per_second = (len(losses) - WARM_UP_STEPS) / (time.perf_counter() - start)
