@@ -13,18 +13,30 @@ struct Row {
   int8_t bytes;
 };
 constexpr Row kRows[] = {
-    {DType::kPred, "pred", 1},        {DType::kS8, "s8", 1},
-    {DType::kS16, "s16", 2},          {DType::kS32, "s32", 4},
-    {DType::kS64, "s64", 8},          {DType::kU8, "u8", 1},
-    {DType::kU16, "u16", 2},          {DType::kU32, "u32", 4},
-    {DType::kU64, "u64", 8},          {DType::kF16, "f16", 2},
-    {DType::kF32, "f32", 4},          {DType::kF64, "f64", 8},
-    {DType::kC64, "c64", 8},          {DType::kBF16, "bf16", 2},
-    {DType::kC128, "c128", 16},       {DType::kF8E5M2, "f8e5m2", 1},
-    {DType::kF8E4M3FN, "f8e4m3fn", 1},{DType::kF8E4M3, "f8e4m3", 1},
-    {DType::kF4E2M1FN, "f4e2m1fn", 1},{DType::kF8E8M0FNU, "f8e8m0fnu", 1},
-    {DType::kTF32, "tf32", 4},        {DType::kF8E5M2X4, "f8e5m2_x4", 4},
-    {DType::kF8E4M3FNX4, "f8e4m3fn_x4", 4}, {DType::kF4E2M1FNX4, "f4e2m1fn_x4", 2},
+    {DType::kPred, "pred", 1},
+    {DType::kS8, "s8", 1},
+    {DType::kS16, "s16", 2},
+    {DType::kS32, "s32", 4},
+    {DType::kS64, "s64", 8},
+    {DType::kU8, "u8", 1},
+    {DType::kU16, "u16", 2},
+    {DType::kU32, "u32", 4},
+    {DType::kU64, "u64", 8},
+    {DType::kF16, "f16", 2},
+    {DType::kF32, "f32", 4},
+    {DType::kF64, "f64", 8},
+    {DType::kC64, "c64", 8},
+    {DType::kBF16, "bf16", 2},
+    {DType::kC128, "c128", 16},
+    {DType::kF8E5M2, "f8e5m2", 1},
+    {DType::kF8E4M3FN, "f8e4m3fn", 1},
+    {DType::kF8E4M3, "f8e4m3", 1},
+    {DType::kF4E2M1FN, "f4e2m1fn", 1},
+    {DType::kF8E8M0FNU, "f8e8m0fnu", 1},
+    {DType::kTF32, "tf32", 4},
+    {DType::kF8E5M2X4, "f8e5m2_x4", 4},
+    {DType::kF8E4M3FNX4, "f8e4m3fn_x4", 4},
+    {DType::kF4E2M1FNX4, "f4e2m1fn_x4", 2},
 };
 
 const Row* Find(DType dtype) {
@@ -40,10 +52,14 @@ struct Float8Format {
 };
 Float8Format FormatOf(DType dtype) {
   switch (dtype) {
-    case DType::kF8E5M2: return {5, 2, true};
-    case DType::kF8E4M3: return {4, 3, true};
-    case DType::kF8E4M3FN: return {4, 3, false};
-    default: break;
+    case DType::kF8E5M2:
+      return {5, 2, true};
+    case DType::kF8E4M3:
+      return {4, 3, true};
+    case DType::kF8E4M3FN:
+      return {4, 3, false};
+    default:
+      break;
   }
   NEURON_CHECK(false, "not an 8-bit float: ", DTypeName(dtype));
 }
@@ -77,8 +93,10 @@ bool IsFloating(DType dtype) {
     case DType::kF8E4M3:
     case DType::kF4E2M1FN:
     case DType::kF8E8M0FNU:
-    case DType::kTF32: return true;
-    default: return false;
+    case DType::kTF32:
+      return true;
+    default:
+      return false;
   }
 }
 bool IsSigned(DType dtype) { return dtype >= DType::kS8 && dtype <= DType::kS64; }
@@ -93,9 +111,9 @@ float ToFloat(Float16 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
   const uint32_t exponent = (x.bits >> 10) & 0x1fu;
   const uint32_t mantissa = x.bits & 0x3ffu;
-  if (exponent == 0x1f)
-    return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
   const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
 }
@@ -124,7 +142,8 @@ float Float8ToFloat(DType dtype, uint8_t bits) {
   if (f.has_infinity && exponent == top)
     return mantissa ? std::copysign(std::nanf(""), sign) : sign * INFINITY;
   if (!f.has_infinity && (bits & 0x7f) == 0x7f) return std::copysign(std::nanf(""), sign);
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), 1 - bias - f.mantissa_bits);
+  if (exponent == 0)
+    return sign * std::ldexp(static_cast<float>(mantissa), 1 - bias - f.mantissa_bits);
   return sign * std::ldexp(1.0f + std::ldexp(static_cast<float>(mantissa), -f.mantissa_bits),
                            exponent - bias);
 }

@@ -34,14 +34,14 @@ enum class DType : uint8_t {
   kF8E4M3 = 28,
   kF4E2M1FN = 32,
   kF8E8M0FNU = 33,
-  kTF32 = 200,         // 1-8-10 in 32 bits (NKI 0.6 reference, data types)
-  kF8E5M2X4 = 201,     // four packed values in 32 bits: operands of nc_matmul_mx
+  kTF32 = 200,      // 1-8-10 in 32 bits (NKI 0.6 reference, data types)
+  kF8E5M2X4 = 201,  // four packed values in 32 bits: operands of nc_matmul_mx
   kF8E4M3FNX4 = 202,
-  kF4E2M1FNX4 = 203,   // four packed values in 16 bits
+  kF4E2M1FNX4 = 203,  // four packed values in 16 bits
 };
 
-int64_t ByteSize(DType dtype);           // 0 for kInvalid; kF4E2M1FN counts as one byte
-std::string_view DTypeName(DType dtype); // XLA's spelling: "f32", "bf16", "pred", "s64"
+int64_t ByteSize(DType dtype);            // 0 for kInvalid; kF4E2M1FN counts as one byte
+std::string_view DTypeName(DType dtype);  // XLA's spelling: "f32", "bf16", "pred", "s64"
 std::optional<DType> DTypeFromName(std::string_view name);
 
 bool IsFloating(DType dtype);  // includes narrow floats, not complex
@@ -49,12 +49,14 @@ bool IsSigned(DType dtype);    // signed integers
 bool IsUnsigned(DType dtype);  // unsigned integers, not kPred
 bool IsInteger(DType dtype);   // signed or unsigned, not kPred
 bool IsComplex(DType dtype);
-bool IsWide(DType dtype);      // 64-bit numbers and complex: only GpSimd kernels compute on these
+bool IsWide(DType dtype);  // 64-bit numbers and complex: only GpSimd kernels compute on these
 
 struct BFloat16 {
   uint16_t bits;
 };
-inline float ToFloat(BFloat16 x) { return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
+inline float ToFloat(BFloat16 x) {
+  return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
+}
 inline BFloat16 ToBFloat16(float x) {
   const uint32_t u = std::bit_cast<uint32_t>(x);
   if ((u & 0x7fffffffu) > 0x7f800000u) return {static_cast<uint16_t>((u >> 16) | 0x40u)};

@@ -45,7 +45,8 @@ constexpr VariableRow kRows[] = {
      "Instruction whose results the emulator makes wrong, for tests of honesty."},
     {Variable::kGuard, "TORCHNEURON_GUARD", "switch", "0",
      "HBM is unmapped for the host: a stray host access faults."},
-    {Variable::kLogLevel, "TORCH_NEURONX_LOG_LEVEL", "integer", "0", "0 errors, 1 warnings, 2 information, 3 debug."},
+    {Variable::kLogLevel, "TORCH_NEURONX_LOG_LEVEL", "integer", "0",
+     "0 errors, 1 warnings, 2 information, 3 debug."},
     {Variable::kHbmBytes, "TORCHNEURON_HBM_BYTES", "integer", "",
      "HBM bytes of one logical core, if less than the chip has."},
 };

@@ -11,32 +11,32 @@
 namespace neuron {
 
 enum class Variable : uint8_t {
-  kPlatformTarget,      // NEURON_PLATFORM_TARGET_OVERRIDE
-  kLogicalNcConfig,     // NEURON_LOGICAL_NC_CONFIG
-  kVisibleCores,        // NEURON_RT_VISIBLE_CORES
-  kNumCores,            // NEURON_RT_NUM_CORES
-  kLaunchBlocking,      // NEURON_LAUNCH_BLOCKING
-  kNrtLibrary,          // TORCHNEURON_NRT_LIBRARY: path of the NRT library to use
-  kSimd,                // TORCHNEURON_SIMD: portable, avx2, avx512, avx512_bf16
-  kCacheDirectory,      // TORCH_NEURONX_NEFF_CACHE_DIR
-  kCacheDisabled,       // TORCH_NEURONX_DISABLE_NEFF_CACHE
-  kCacheBytes,          // TORCHNEURON_CACHE_BYTES: limit of the cache directory
-  kCompiler,            // TORCHNEURON_COMPILER: a command to compile with, not in process
-  kDumpDirectory,       // TORCHNEURON_DUMP_DIR: HLO, passes and programs as text
-  kStrict,              // TORCHNEURON_STRICT: a CPU fallback is an error
-  kGroups,              // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
-  kLaunchDelay,         // TORCHNEURON_LAUNCH_DELAY_US: injected per launch (tests)
-  kPerturb,             // TORCHNEURON_PERTURB: mnemonic whose results are made wrong (tests)
-  kGuard,               // TORCHNEURON_GUARD: HBM is not addressable by the host
-  kLogLevel,            // TORCH_NEURONX_LOG_LEVEL
-  kHbmBytes,            // TORCHNEURON_HBM_BYTES: smaller HBM per logical core (tests)
+  kPlatformTarget,   // NEURON_PLATFORM_TARGET_OVERRIDE
+  kLogicalNcConfig,  // NEURON_LOGICAL_NC_CONFIG
+  kVisibleCores,     // NEURON_RT_VISIBLE_CORES
+  kNumCores,         // NEURON_RT_NUM_CORES
+  kLaunchBlocking,   // NEURON_LAUNCH_BLOCKING
+  kNrtLibrary,       // TORCHNEURON_NRT_LIBRARY: path of the NRT library to use
+  kSimd,             // TORCHNEURON_SIMD: portable, avx2, avx512, avx512_bf16
+  kCacheDirectory,   // TORCH_NEURONX_NEFF_CACHE_DIR
+  kCacheDisabled,    // TORCH_NEURONX_DISABLE_NEFF_CACHE
+  kCacheBytes,       // TORCHNEURON_CACHE_BYTES: limit of the cache directory
+  kCompiler,         // TORCHNEURON_COMPILER: a command to compile with, not in process
+  kDumpDirectory,    // TORCHNEURON_DUMP_DIR: HLO, passes and programs as text
+  kStrict,           // TORCHNEURON_STRICT: a CPU fallback is an error
+  kGroups,           // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
+  kLaunchDelay,      // TORCHNEURON_LAUNCH_DELAY_US: injected per launch (tests)
+  kPerturb,          // TORCHNEURON_PERTURB: mnemonic whose results are made wrong (tests)
+  kGuard,            // TORCHNEURON_GUARD: HBM is not addressable by the host
+  kLogLevel,         // TORCH_NEURONX_LOG_LEVEL
+  kHbmBytes,         // TORCHNEURON_HBM_BYTES: smaller HBM per logical core (tests)
   kNumVariables
 };
 
 struct VariableRow {
   Variable variable;
   std::string_view name;
-  std::string_view type;          // "integer", "switch", "path", "text"
+  std::string_view type;  // "integer", "switch", "path", "text"
   std::string_view default_value;
   std::string_view meaning;
 };

@@ -17,17 +17,17 @@ namespace neuron {
 
 enum class StatusCode : uint8_t {
   kOk = 0,
-  kInvalidArgument,    // the caller's value is wrong whatever the state
-  kInvalidHandle,      // a handle that names nothing (any more)
-  kNotFound,           // a name that is not in a table
-  kOutOfRange,         // an index or an address beyond its extent
-  kFailedPrecondition, // right call, wrong state (not initialised, closed, busy)
-  kResourceExhausted,  // memory, cores, queue slots
-  kUnimplemented,      // legal, but not supported here
-  kDataLoss,           // a file or a program that fails its checksum
+  kInvalidArgument,     // the caller's value is wrong whatever the state
+  kInvalidHandle,       // a handle that names nothing (any more)
+  kNotFound,            // a name that is not in a table
+  kOutOfRange,          // an index or an address beyond its extent
+  kFailedPrecondition,  // right call, wrong state (not initialised, closed, busy)
+  kResourceExhausted,   // memory, cores, queue slots
+  kUnimplemented,       // legal, but not supported here
+  kDataLoss,            // a file or a program that fails its checksum
   kTimeout,
-  kUnavailable,        // try again, or elsewhere
-  kInternal,           // our own bug
+  kUnavailable,  // try again, or elsewhere
+  kInternal,     // our own bug
 };
 
 std::string_view StatusCodeName(StatusCode code);
@@ -63,11 +63,11 @@ std::string StrCat(const Parts&... parts) {
   return std::move(out).str();
 }
 
-#define NEURON_STATUS_FACTORY(Name)                              \
-  template <typename... Parts>                                   \
-  Status Name(const Parts&... parts) {                           \
-    return Status(StatusCode::k##Name, StrCat(parts...));        \
-  }                                                              \
+#define NEURON_STATUS_FACTORY(Name)                       \
+  template <typename... Parts>                            \
+  Status Name(const Parts&... parts) {                    \
+    return Status(StatusCode::k##Name, StrCat(parts...)); \
+  }                                                       \
   inline bool Is##Name(const Status& s) { return s.code() == StatusCode::k##Name; }
 NEURON_STATUS_FACTORY(InvalidArgument)
 NEURON_STATUS_FACTORY(InvalidHandle)
@@ -86,9 +86,9 @@ NEURON_STATUS_FACTORY(Internal)
                               const std::string& message);
 
 // Our own invariant: prints file, line and message, then aborts. Never for what a user can cause.
-#define NEURON_CHECK(condition, ...)                                                    \
-  do {                                                                                  \
-    if (!(condition)) [[unlikely]]                                                      \
+#define NEURON_CHECK(condition, ...)                                                           \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]]                                                             \
       ::neuron::CheckFailed(__FILE__, __LINE__, #condition, ::neuron::StrCat("" __VA_ARGS__)); \
   } while (false)
 
@@ -103,9 +103,18 @@ class [[nodiscard]] StatusOr {
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
   // Require ok().
-  const T& value() const& { CheckOk(); return *value_; }
-  T& value() & { CheckOk(); return *value_; }
-  T&& value() && { CheckOk(); return *std::move(value_); }
+  const T& value() const& {
+    CheckOk();
+    return *value_;
+  }
+  T& value() & {
+    CheckOk();
+    return *value_;
+  }
+  T&& value() && {
+    CheckOk();
+    return *std::move(value_);
+  }
   const T& operator*() const& { return value(); }
   T& operator*() & { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -118,10 +127,9 @@ class [[nodiscard]] StatusOr {
   std::optional<T> value_;
 };
 
-#define NEURON_RETURN_IF_ERROR(expr)                       \
-  do {                                                     \
-    if (::neuron::Status status_ = (expr); !status_.ok())  \
-      return status_;                                      \
+#define NEURON_RETURN_IF_ERROR(expr)                                      \
+  do {                                                                    \
+    if (::neuron::Status status_ = (expr); !status_.ok()) return status_; \
   } while (false)
 
 #define NEURON_STATUS_CONCAT_INNER(a, b) a##b

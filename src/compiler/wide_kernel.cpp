@@ -29,16 +29,16 @@ WideOp WideOpOf(const Instruction& x) {
     SAME(Atan2)
     SAME(Cbrt)
     SAME(Ceil)
-  SAME(Clamp)
-  SAME(Clz) SAME(Complex) SAME(Cos) SAME(Divide) SAME(Erf) SAME(Exp) SAME(Expm1) SAME(Floor)
-      SAME(Imag) SAME(IsFinite) SAME(Log) SAME(Log1p) SAME(Logistic) SAME(Maximum) SAME(Minimum)
-          SAME(Multiply) SAME(Negate) SAME(Not) SAME(Or) SAME(Popcnt) SAME(Power) SAME(Real)
-              SAME(ReducePrecision) SAME(Remainder) SAME(RoundNearestAfz) SAME(RoundNearestEven)
-                  SAME(Rsqrt) SAME(Select) SAME(ShiftLeft) SAME(ShiftRightArithmetic)
-                      SAME(ShiftRightLogical) SAME(Sign) SAME(Sin) SAME(Sqrt) SAME(Subtract)
-                          SAME(Tan) SAME(Tanh) SAME(Xor)
+    SAME(Clamp)
+  SAME(Clz)
+  SAME(Complex) SAME(Cos) SAME(Divide) SAME(Erf) SAME(Exp) SAME(Expm1) SAME(Floor) SAME(Imag)
+      SAME(IsFinite) SAME(Log) SAME(Log1p) SAME(Logistic) SAME(Maximum) SAME(Minimum) SAME(Multiply)
+          SAME(Negate) SAME(Not) SAME(Or) SAME(Popcnt) SAME(Power) SAME(Real) SAME(ReducePrecision)
+              SAME(Remainder) SAME(RoundNearestAfz) SAME(RoundNearestEven) SAME(Rsqrt) SAME(Select)
+                  SAME(ShiftLeft) SAME(ShiftRightArithmetic) SAME(ShiftRightLogical) SAME(Sign)
+                      SAME(Sin) SAME(Sqrt) SAME(Subtract) SAME(Tan) SAME(Tanh) SAME(Xor)
 #undef SAME
-                              case Opcode::kReshape:
+                          case Opcode::kReshape:
     return WideOp::kCopy;
   case Opcode::kCompare:
     switch (x.attributes().comparison) {

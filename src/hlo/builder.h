@@ -43,8 +43,8 @@ class Builder {
   Builder(Builder&&) noexcept;
 
   const Status& status() const { return status_; }
-  void Fail(Status status);            // the first wins
-  void SetMetadata(std::string op);    // of the instructions that follow
+  void Fail(Status status);          // the first wins
+  void SetMetadata(std::string op);  // of the instructions that follow
   // Verified module whose root is `root` (or the tuple of `roots`).
   StatusOr<Module> Build(Value root) &&;
   StatusOr<Module> BuildTuple(std::span<const Value> roots) &&;
@@ -53,9 +53,9 @@ class Builder {
   // Sources.
   Value Parameter(int64_t number, const Shape& shape, std::string name = "");
   Value Constant(Literal literal);
-  Value Constant(DType dtype, double value);          // scalar
-  Value ConstantInt(DType dtype, int64_t value);      // scalar, exact for 64-bit integers
-  Value Full(const Shape& shape, double value);       // broadcast scalar
+  Value Constant(DType dtype, double value);      // scalar
+  Value ConstantInt(DType dtype, int64_t value);  // scalar, exact for 64-bit integers
+  Value Full(const Shape& shape, double value);   // broadcast scalar
   Value ZerosLike(Value x) { return Full(x.shape(), 0); }
   Value Iota(const Shape& shape, int64_t dimension);
 
@@ -66,21 +66,25 @@ class Builder {
   Value Compare(Comparison comparison, Value a, Value b);
   Value Select(Value predicate, Value on_true, Value on_false);
   Value Clamp(Value low, Value x, Value high);
-  Value Convert(Value x, DType dtype);         // no-op if it has that dtype
+  Value Convert(Value x, DType dtype);  // no-op if it has that dtype
   Value BitcastConvert(Value x, DType dtype);
   Value ReducePrecision(Value x, int exponent_bits, int mantissa_bits);
   Value Complex(Value real, Value imag);
-#define NEURON_HLO_UNARY(V)                                                                    \
-  V(Abs) V(Cbrt) V(Ceil) V(Clz) V(Cos) V(Erf) V(Exp) V(Expm1) V(Floor) V(Imag) V(IsFinite)     \
-  V(Log) V(Log1p) V(Logistic) V(Negate) V(Not) V(Popcnt) V(Real) V(RoundNearestAfz)            \
-  V(RoundNearestEven) V(Rsqrt) V(Sign) V(Sin) V(Sqrt) V(Tan) V(Tanh)
-#define V(name) Value name(Value x) { return Unary(Opcode::k##name, x); }
+#define NEURON_HLO_UNARY(V)                                                                \
+  V(Abs)                                                                                   \
+  V(Cbrt) V(Ceil) V(Clz) V(Cos) V(Erf) V(Exp) V(Expm1) V(Floor) V(Imag) V(IsFinite) V(Log) \
+      V(Log1p) V(Logistic) V(Negate) V(Not) V(Popcnt) V(Real) V(RoundNearestAfz)           \
+          V(RoundNearestEven) V(Rsqrt) V(Sign) V(Sin) V(Sqrt) V(Tan) V(Tanh)
+#define V(name) \
+  Value name(Value x) { return Unary(Opcode::k##name, x); }
   NEURON_HLO_UNARY(V)
 #undef V
-#define NEURON_HLO_BINARY(V)                                                                   \
-  V(Add) V(And) V(Atan2) V(Divide) V(Maximum) V(Minimum) V(Multiply) V(Or) V(Power)            \
-  V(Remainder) V(ShiftLeft) V(ShiftRightArithmetic) V(ShiftRightLogical) V(Subtract) V(Xor)
-#define V(name) Value name(Value a, Value b) { return Binary(Opcode::k##name, a, b); }
+#define NEURON_HLO_BINARY(V)                                                              \
+  V(Add)                                                                                  \
+  V(And) V(Atan2) V(Divide) V(Maximum) V(Minimum) V(Multiply) V(Or) V(Power) V(Remainder) \
+      V(ShiftLeft) V(ShiftRightArithmetic) V(ShiftRightLogical) V(Subtract) V(Xor)
+#define V(name) \
+  Value name(Value a, Value b) { return Binary(Opcode::k##name, a, b); }
   NEURON_HLO_BINARY(V)
 #undef V
 
@@ -108,11 +112,11 @@ class Builder {
   Value Reduce(Value x, Value init, const std::vector<int64_t>& dimensions, Computation* combiner);
   std::vector<Value> ReduceMany(std::span<const Value> xs, std::span<const Value> inits,
                                 const std::vector<int64_t>& dimensions, Computation* combiner);
-  Value ReduceSum(Value x, const std::vector<int64_t>& dimensions);   // init 0, x's dtype
+  Value ReduceSum(Value x, const std::vector<int64_t>& dimensions);  // init 0, x's dtype
   Value ReduceProduct(Value x, const std::vector<int64_t>& dimensions);
-  Value ReduceMax(Value x, const std::vector<int64_t>& dimensions);   // init -inf / lowest
+  Value ReduceMax(Value x, const std::vector<int64_t>& dimensions);  // init -inf / lowest
   Value ReduceMin(Value x, const std::vector<int64_t>& dimensions);
-  Value ReduceAnd(Value x, const std::vector<int64_t>& dimensions);   // pred
+  Value ReduceAnd(Value x, const std::vector<int64_t>& dimensions);  // pred
   Value ReduceOr(Value x, const std::vector<int64_t>& dimensions);
   Value ReduceWindow(Value x, Value init, const std::vector<WindowDimension>& window,
                      Computation* combiner);

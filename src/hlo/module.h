@@ -61,31 +61,31 @@ struct ScatterDimensions {
 };
 
 struct Attributes {
-  int64_t parameter_number = 0;          // parameter
-  int64_t tuple_index = 0;               // get-tuple-element
-  Literal literal;                       // constant
-  std::vector<int64_t> dimensions;       // broadcast, transpose, reverse, reduce, concatenate[0],
-                                         // iota[0], sort[0], get-dimension-size[0]
+  int64_t parameter_number = 0;     // parameter
+  int64_t tuple_index = 0;          // get-tuple-element
+  Literal literal;                  // constant
+  std::vector<int64_t> dimensions;  // broadcast, transpose, reverse, reduce, concatenate[0],
+                                    // iota[0], sort[0], get-dimension-size[0]
   std::vector<int64_t> slice_starts, slice_limits, slice_strides;  // slice
   std::vector<int64_t> dynamic_slice_sizes;                        // dynamic-slice
   std::vector<PaddingDimension> padding;                           // pad
-  std::vector<WindowDimension> window;   // convolution, reduce-window, select-and-scatter
+  std::vector<WindowDimension> window;  // convolution, reduce-window, select-and-scatter
   DotDimensions dot;
   ConvolutionDimensions convolution;
   int64_t feature_group_count = 1, batch_group_count = 1;
   GatherDimensions gather;
   ScatterDimensions scatter;
   Comparison comparison = Comparison::kEq;
-  bool total_order = false;              // compare of floats: -NaN < -inf < ... < -0 < +0 < ... < NaN
-  bool is_stable = false;                // sort
-  int rng_algorithm = 0;                 // rng-bit-generator: 1 three-fry, 2 philox;
-                                         // rng: 1 uniform, 2 normal
+  bool total_order = false;  // compare of floats: -NaN < -inf < ... < -0 < +0 < ... < NaN
+  bool is_stable = false;    // sort
+  int rng_algorithm = 0;     // rng-bit-generator: 1 three-fry, 2 philox;
+                             // rng: 1 uniform, 2 normal
   int exponent_bits = 0, mantissa_bits = 0;  // reduce-precision
-  int fft_type = 0;                      // 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT
+  int fft_type = 0;                          // 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT
   std::vector<int64_t> fft_length;
   bool left_side = false, lower = false, unit_diagonal = false, transpose_a = false;
   std::string custom_call_target;
-  std::string backend_config;            // custom-call parameters, fusion kind
+  std::string backend_config;  // custom-call parameters, fusion kind
   bool operator==(const Attributes&) const = default;
 };
 
@@ -142,7 +142,7 @@ class Computation {
   // `from`). `from` stays until RemoveDead().
   void ReplaceAllUses(Instruction* from, Instruction* to);
   void ReplaceOperand(Instruction* user, int64_t operand, Instruction* to);
-  void RemoveDead();   // drops what the root does not need; parameters stay
+  void RemoveDead();         // drops what the root does not need; parameters stay
   void SortTopologically();  // after replacements that made an operand follow its user
   // users()[i] per instruction, computed now; order follows instructions().
   std::vector<std::vector<Instruction*>> Users() const;

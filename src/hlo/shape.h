@@ -19,8 +19,8 @@ struct Shape {
   Kind kind = Kind::kArray;
   DType dtype = DType::kInvalid;
   std::vector<int64_t> dims;
-  std::vector<bool> dynamic;   // empty: all static; else one per dimension
-  std::vector<Shape> elements; // of a tuple
+  std::vector<bool> dynamic;    // empty: all static; else one per dimension
+  std::vector<Shape> elements;  // of a tuple
 
   static Shape Array(DType dtype, std::vector<int64_t> dims);
   static Shape Tuple(std::vector<Shape> elements);

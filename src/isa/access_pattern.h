@@ -72,9 +72,9 @@ struct AccessPattern {
 
   Memory memory = Memory::kSbuf;
   DType dtype = DType::kF32;
-  uint16_t tensor = 0;         // HBM only: index into Program::tensors
-  Affine offset;               // bytes: within each partition, or from the HBM tensor's start
-  uint8_t start_partition = 0; // on chip only
+  uint16_t tensor = 0;          // HBM only: index into Program::tensors
+  Affine offset;                // bytes: within each partition, or from the HBM tensor's start
+  uint8_t start_partition = 0;  // on chip only
   Count partitions = 1;
   int64_t partition_step = 0;  // HBM only, elements
   uint8_t num_dims = 1;        // free dimensions, outermost first

@@ -2,8 +2,9 @@
 //
 // An Instruction is an opcode, the engine it is bound to and operands in the order of its
 // declaration. An InstructionDef is the declaration: everything else (encoder, disassembler,
-// verifier, cost, Python binding, reference page) reads it. A file src/isa/instructions/<mnemonic>.cpp
-// defines `extern const InstructionDef kDef_<mnemonic>;`, and the build collects the rows.
+// verifier, cost, Python binding, reference page) reads it. A file
+// src/isa/instructions/<mnemonic>.cpp defines `extern const InstructionDef kDef_<mnemonic>;`, and
+// the build collects the rows.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +29,20 @@ enum class Opcode : uint16_t {
 #undef NEURON_ROW
 };
 
-enum class Engine : uint8_t { kUnknown = 0, kTensor = 1, kScalar = 2, kGpSimd = 3, kDma = 4, kVector = 5, kSync = 6 };
+enum class Engine : uint8_t {
+  kUnknown = 0,
+  kTensor = 1,
+  kScalar = 2,
+  kGpSimd = 3,
+  kDma = 4,
+  kVector = 5,
+  kSync = 6
+};
 inline constexpr int kNumEngines = 7;
 std::string_view EngineName(Engine engine);
-constexpr uint8_t Bit(Engine engine) { return static_cast<uint8_t>(1u << static_cast<int>(engine)); }
+constexpr uint8_t Bit(Engine engine) {
+  return static_cast<uint8_t>(1u << static_cast<int>(engine));
+}
 
 struct RegisterOperand {  // a run-time scalar: its bits are read in the dtype the instruction says
   Register reg = kNoRegister;
@@ -40,8 +51,8 @@ struct RegisterOperand {  // a run-time scalar: its bits are read in the dtype t
 
 // none (an absent optional operand) | tile | immediate number | register | register expression |
 // operator | enumerant (its value in the operand's own enum) | text | list of integers
-using Operand = std::variant<std::monostate, AccessPattern, double, int64_t, RegisterOperand, Affine,
-                             AluOp, ActivationFunction, std::string, std::vector<int64_t>>;
+using Operand = std::variant<std::monostate, AccessPattern, double, int64_t, RegisterOperand,
+                             Affine, AluOp, ActivationFunction, std::string, std::vector<int64_t>>;
 
 struct SemaphoreUse {
   uint16_t semaphore = 0;
@@ -52,10 +63,10 @@ struct SemaphoreUse {
 struct Instruction {
   Opcode opcode{};
   Engine engine = Engine::kUnknown;
-  std::vector<Operand> operands;        // as many as the declaration has, plus a variadic tail
-  std::vector<SemaphoreUse> waits;      // placed by the compiler's last pass
+  std::vector<Operand> operands;    // as many as the declaration has, plus a variadic tail
+  std::vector<SemaphoreUse> waits;  // placed by the compiler's last pass
   std::vector<SemaphoreUse> updates;
-  uint32_t source = 0;                  // index into Program::sources, 0 = none
+  uint32_t source = 0;  // index into Program::sources, 0 = none
   bool operator==(const Instruction&) const = default;
 };
 
@@ -92,8 +103,8 @@ struct OperandDef {
   std::string_view name;
   OperandKind kind = OperandKind::kTile;
   Role role = Role::kIn;
-  uint8_t memories = 0;      // mask of Memory
-  DTypeMask dtypes = 0;      // 0: any
+  uint8_t memories = 0;  // mask of Memory
+  DTypeMask dtypes = 0;  // 0: any
   bool optional = false;
   std::string_view doc;
 };
@@ -109,9 +120,9 @@ struct CostInput {
 
 struct InstructionDef {
   std::string_view mnemonic;
-  std::string_view summary;   // one line
-  std::string_view doc;       // what it computes; paragraphs end with a line break
-  uint8_t engines = 0;        // mask of Bit(engine)
+  std::string_view summary;  // one line
+  std::string_view doc;      // what it computes; paragraphs end with a line break
+  uint8_t engines = 0;       // mask of Bit(engine)
   std::span<const OperandDef> operands = {};
   uint8_t max_free_dims = 4;
   // Rules beyond operand kinds, memories and dtypes. A message starts with a label such as
@@ -121,11 +132,12 @@ struct InstructionDef {
   // and what a result takes to arrive after that: timing.h.
   double (*cost)(const CostInput& input) = nullptr;
   std::string_view cost_doc = {};  // its formula, N = elements per partition
-  bool ours = false;          // an extension of the public ISA
-  std::string_view source;    // documentation the row rests on
+  bool ours = false;               // an extension of the public ISA
+  std::string_view source;         // documentation the row rests on
 };
 
-// Where an instruction runs if nothing else is said: Vector if it can, else the first of its engines.
+// Where an instruction runs if nothing else is said: Vector if it can, else the first of its
+// engines.
 Engine DefaultEngine(const InstructionDef& def);
 
 std::span<const InstructionDef* const> InstructionTable();

@@ -21,31 +21,109 @@ namespace neuron::isa {
 
 enum class AluOp : uint8_t {
   kBypass,  // first operand
-  kAdd, kSubtract, kMultiply, kMaximum, kMinimum,
-  kEqual, kNotEqual, kGreater, kGreaterEqual, kLess, kLessEqual,
-  kLogicalAnd, kLogicalOr, kLogicalXor,
-  kPower, kAbsMax, kAbsMin,
-  kAbs, kSquare, kRelu, kRsqrt, kReciprocal,                       // unary
-  kInvert, kBitwiseAnd, kBitwiseOr, kBitwiseXor, kLeftShift, kRightShift,
-  kAverage,                                                        // reductions only
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kMaximum,
+  kMinimum,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kLess,
+  kLessEqual,
+  kLogicalAnd,
+  kLogicalOr,
+  kLogicalXor,
+  kPower,
+  kAbsMax,
+  kAbsMin,
+  kAbs,
+  kSquare,
+  kRelu,
+  kRsqrt,
+  kReciprocal,  // unary
+  kInvert,
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kLeftShift,
+  kRightShift,
+  kAverage,  // reductions only
   // Ours.
-  kDivide,             // correctly rounded; integers truncate toward zero
-  kRemainder,          // C fmod / integer %: sign of the dividend (HLO remainder)
+  kDivide,     // correctly rounded; integers truncate toward zero
+  kRemainder,  // C fmod / integer %: sign of the dividend (HLO remainder)
   kArithRightShift,
-  kAtan2, kNextAfter, kCopysign,
-  kFloor, kCeil, kTrunc, kRoundEven, kNegate, kSign, kIsFinite, kNot, // unary; kNot: x == 0
-  kSqrt,                                                           // unary, correctly rounded
-  kCountLeadingZeros, kPopulationCount,                            // unary bitvec
+  kAtan2,
+  kNextAfter,
+  kCopysign,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRoundEven,
+  kNegate,
+  kSign,
+  kIsFinite,
+  kNot,   // unary; kNot: x == 0
+  kSqrt,  // unary, correctly rounded
+  kCountLeadingZeros,
+  kPopulationCount,  // unary bitvec
 };
 
 enum class ActivationFunction : uint8_t {
-  kCopy, kSquare, kSigmoid, kRelu, kPrelu, kGelu, kGeluDx, kGeluApprxTanh, kGeluApprxSigmoid,
-  kGeluApprxSigmoidDx, kSilu, kSiluDx, kTanh, kSoftplus, kMish, kErf, kErfDx, kExp, kLog, kSin,
-  kArctan, kSqrt, kRsqrt, kReciprocal, kSign, kAbs,
+  kCopy,
+  kSquare,
+  kSigmoid,
+  kRelu,
+  kPrelu,
+  kGelu,
+  kGeluDx,
+  kGeluApprxTanh,
+  kGeluApprxSigmoid,
+  kGeluApprxSigmoidDx,
+  kSilu,
+  kSiluDx,
+  kTanh,
+  kSoftplus,
+  kMish,
+  kErf,
+  kErfDx,
+  kExp,
+  kLog,
+  kSin,
+  kArctan,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kSign,
+  kAbs,
   // Ours: full-range or correctly rounded functions that PyTorch needs.
-  kLog1p, kExpm1, kExp2, kLog2, kLog10, kCos, kTan, kSinFull, kAsin, kAcos, kSinh, kCosh, kAsinh,
-  kAcosh, kAtanh, kErfc, kErfinv, kLgamma, kDigamma, kCbrt, kFloor, kCeil, kTrunc, kRoundEven,
-  kBesselI0e, kBesselI1e,
+  kLog1p,
+  kExpm1,
+  kExp2,
+  kLog2,
+  kLog10,
+  kCos,
+  kTan,
+  kSinFull,
+  kAsin,
+  kAcos,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kErfc,
+  kErfinv,
+  kLgamma,
+  kDigamma,
+  kCbrt,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRoundEven,
+  kBesselI0e,
+  kBesselI1e,
 };
 
 struct AluRow {

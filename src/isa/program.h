@@ -27,7 +27,7 @@ enum class TensorKind : uint8_t {
 };
 
 struct TensorDecl {
-  std::string name;                    // "input0", "output0", "scalars"
+  std::string name;  // "input0", "output0", "scalars"
   TensorKind kind = TensorKind::kInput;
   int64_t bytes = 0;                   // extent that patterns stay within, from its byte offset
   Register byte_offset = kNoRegister;  // added to every address of this tensor
@@ -36,9 +36,9 @@ struct TensorDecl {
 };
 
 struct RegisterDecl {
-  int64_t min = INT64_MIN;  // values outside [min, max] are refused before the run: footprints
-  int64_t max = INT64_MAX;  // of patterns are checked with these bounds
-  int32_t scalar_slot = -1; // preloaded from this int64 slot of the scalar block
+  int64_t min = INT64_MIN;   // values outside [min, max] are refused before the run: footprints
+  int64_t max = INT64_MAX;   // of patterns are checked with these bounds
+  int32_t scalar_slot = -1;  // preloaded from this int64 slot of the scalar block
   bool operator==(const RegisterDecl&) const = default;
 };
 
@@ -49,9 +49,9 @@ struct Program {
   std::vector<RegisterDecl> registers;
   std::vector<std::string> constants;  // bytes
   std::vector<Instruction> instructions;
-  std::vector<std::string> sources;    // "mlp.py:41", HLO instruction names; [0] is ""
-  std::string metadata;                // the maker's own section: the compiler's signature
-  int64_t scalar_slots() const;        // 1 + highest slot any register is loaded from
+  std::vector<std::string> sources;  // "mlp.py:41", HLO instruction names; [0] is ""
+  std::string metadata;              // the maker's own section: the compiler's signature
+  int64_t scalar_slots() const;      // 1 + highest slot any register is loaded from
   bool operator==(const Program&) const = default;
 };
 

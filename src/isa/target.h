@@ -12,14 +12,14 @@ enum class Target : uint8_t { kTrn2 = 2, kTrn3 = 3 };
 
 struct TargetRow {
   Target target;
-  std::string_view name;               // "trn2"
-  std::string_view alias;              // "gen3" (NEURON_PLATFORM_TARGET_OVERRIDE accepts both)
+  std::string_view name;   // "trn2"
+  std::string_view alias;  // "gen3" (NEURON_PLATFORM_TARGET_OVERRIDE accepts both)
   int64_t physical_cores;
-  int64_t hbm_bytes;                   // of the chip
+  int64_t hbm_bytes;  // of the chip
   int64_t sbuf_bytes_per_partition;
   int64_t psum_bytes_per_partition;
   int64_t psum_bank_bytes;
-  int64_t max_moving_free;             // fp32 columns of one nc_matmul
+  int64_t max_moving_free;  // fp32 columns of one nc_matmul
   double tensor_clock_hz, vector_clock_hz, scalar_clock_hz, gpsimd_clock_hz;
   double hbm_bytes_per_second_per_core;
   int64_t dma_engines_per_core;

@@ -48,16 +48,17 @@ inline Expr Select(Expr predicate, Expr on_true, double on_false) {
   return Select(predicate, on_true, on_true.Like(on_false));
 }
 
-#define NEURON_EXPR_UNARY(V)                                                                    \
-  V(Abs)                                                                                        \
-  V(Cbrt)                                                                                       \
-  V(Ceil)                                                                                       \
-  V(Cos)                                                                                        \
-  V(Erf)                                                                                        \
-  V(Exp)                                                                                        \
-  V(Expm1)                                                                                      \
-  V(Floor) V(Imag) V(IsFinite) V(Log) V(Log1p) V(Logistic) V(Real) V(RoundNearestEven) V(Rsqrt) \
-      V(Sign) V(Sin) V(Sqrt) V(Tan) V(Tanh)
+#define NEURON_EXPR_UNARY(V)                                                                   \
+  V(Abs)                                                                                       \
+  V(Cbrt)                                                                                      \
+  V(Ceil)                                                                                      \
+  V(Cos)                                                                                       \
+  V(Erf)                                                                                       \
+  V(Exp)                                                                                       \
+  V(Expm1)                                                                                     \
+  V(Floor)                                                                                     \
+  V(Imag) V(IsFinite) V(Log) V(Log1p) V(Logistic) V(Real) V(RoundNearestEven) V(Rsqrt) V(Sign) \
+      V(Sin) V(Sqrt) V(Tan) V(Tanh)
 #define V(name) \
   inline Expr name(Expr x) { return Apply(hlo::Opcode::k##name, x); }
 NEURON_EXPR_UNARY(V)

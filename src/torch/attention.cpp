@@ -28,9 +28,7 @@ int64_t ChooseAttention(const at::Tensor& query, const at::Tensor& key, const at
   return fused && plain ? kOverrideable : kMath;
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_fused_sdp_choice", TORCH_FN(ChooseAttention));
-}
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", TORCH_FN(ChooseAttention)); }
 
 }  // namespace
 }  // namespace neuron::pytorch

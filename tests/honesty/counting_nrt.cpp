@@ -64,12 +64,9 @@ struct Forward<function, Result(Arguments...)> {
 }  // namespace
 
 // Each exported symbol resolves to the template's instance of its own signature.
-#define X(name)                                                                             \
-  extern "C" decltype(&name) Resolve_##name() {                                             \
-    return &Forward<k_##name, decltype(name)>::Call;                                        \
-  }                                                                                         \
-  extern "C" __attribute__((visibility("default"), ifunc("Resolve_" #name))) decltype(name) \
-      name;
+#define X(name)                                                                                    \
+  extern "C" decltype(&name) Resolve_##name() { return &Forward<k_##name, decltype(name)>::Call; } \
+  extern "C" __attribute__((visibility("default"), ifunc("Resolve_" #name))) decltype(name) name;
 NEURON_NRT_MANDATORY(X)
 NEURON_NRT_OPTIONAL(X)
 #undef X

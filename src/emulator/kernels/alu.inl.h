@@ -292,10 +292,11 @@ void FillAlu(KernelTable& table) {
 #define X(name, expression)                                      \
   unary(Domain::kSigned, AluOp::k##name, alu::s32::name##Unary); \
   unary(Domain::kUnsigned, AluOp::k##name, alu::u32::name##Unary);
-      NEURON_INT_UNARY(X) X(Abs, ) X(Relu, ) X(Sign, )
+  NEURON_INT_UNARY(X)
+  X(Abs, ) X(Relu, ) X(Sign, )
 #undef X
 #undef NEURON_BINARY_ROWS
-          table.select = alu::SelectRow;
+      table.select = alu::SelectRow;
 }
 #undef NEURON_FLOAT_BINARY
 #undef NEURON_FLOAT_UNARY
