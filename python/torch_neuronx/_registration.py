@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.metadata
 
 import torch
@@ -22,6 +23,7 @@ def register() -> None:
     from torch_neuronx import _fallback
 
     _fallback.install_logger()
+    atexit.register(_C.drain_autograd_threads)
 
 
 def _refuse_other_builds() -> None:

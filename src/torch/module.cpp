@@ -8,6 +8,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "runtime/runtime.h"
+#include "torch/autograd_threads.h"
 #include "torch/device.h"
 #include "torch/dtype.h"
 #include "torch/fallback.h"
@@ -214,6 +215,7 @@ PYBIND11_MODULE(_C, m) {
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("register_hooks", &RegisterHooks);
   m.def("register_kernels", &RegisterKernels);
+  m.def("drain_autograd_threads", &DrainAutogradThreads, py::call_guard<py::gil_scoped_release>());
   m.def("registered_ops", &RegisteredOps);
   m.def("unregistered_rows", &UnregisteredRows);
   m.def("initialize", &EnsureInitialized);
