@@ -30,32 +30,63 @@ WideOp WideOpOf(const Instruction& x) {
     SAME(Cbrt)
     SAME(Ceil)
     SAME(Clamp)
-  SAME(Clz)
-  SAME(Complex) SAME(Cos) SAME(Divide) SAME(Erf) SAME(Exp) SAME(Expm1) SAME(Floor) SAME(Imag)
-      SAME(IsFinite) SAME(Log) SAME(Log1p) SAME(Logistic) SAME(Maximum) SAME(Minimum) SAME(Multiply)
-          SAME(Negate) SAME(Not) SAME(Or) SAME(Popcnt) SAME(Power) SAME(Real) SAME(ReducePrecision)
-              SAME(Remainder) SAME(RoundNearestAfz) SAME(RoundNearestEven) SAME(Rsqrt) SAME(Select)
-                  SAME(ShiftLeft) SAME(ShiftRightArithmetic) SAME(ShiftRightLogical) SAME(Sign)
-                      SAME(Sin) SAME(Sqrt) SAME(Subtract) SAME(Tan) SAME(Tanh) SAME(Xor)
+    SAME(Clz)
+    SAME(Complex)
+    SAME(Cos)
+    SAME(Divide)
+    SAME(Erf)
+    SAME(Exp)
+    SAME(Expm1)
+    SAME(Floor)
+    SAME(Imag)
+    SAME(IsFinite)
+    SAME(Log)
+    SAME(Log1p)
+    SAME(Logistic)
+    SAME(Maximum)
+    SAME(Minimum)
+    SAME(Multiply)
+    SAME(Negate)
+    SAME(Not)
+    SAME(Or)
+    SAME(Popcnt)
+    SAME(Power)
+    SAME(Real)
+    SAME(ReducePrecision)
+    SAME(Remainder)
+    SAME(RoundNearestAfz)
+    SAME(RoundNearestEven)
+    SAME(Rsqrt)
+    SAME(Select)
+    SAME(ShiftLeft)
+    SAME(ShiftRightArithmetic)
+    SAME(ShiftRightLogical)
+    SAME(Sign)
+    SAME(Sin)
+    SAME(Sqrt)
+    SAME(Subtract)
+    SAME(Tan)
+    SAME(Tanh)
+    SAME(Xor)
 #undef SAME
-                          case Opcode::kReshape:
-    return WideOp::kCopy;
-  case Opcode::kCompare:
-    switch (x.attributes().comparison) {
-      case hlo::Comparison::kEq:
-        return WideOp::kCompareEq;
-      case hlo::Comparison::kNe:
-        return WideOp::kCompareNe;
-      case hlo::Comparison::kGe:
-        return WideOp::kCompareGe;
-      case hlo::Comparison::kGt:
-        return WideOp::kCompareGt;
-      case hlo::Comparison::kLe:
-        return WideOp::kCompareLe;
-      case hlo::Comparison::kLt:
-        return WideOp::kCompareLt;
-    }
-    return WideOp::kNone;
+    case Opcode::kReshape:
+      return WideOp::kCopy;
+    case Opcode::kCompare:
+      switch (x.attributes().comparison) {
+        case hlo::Comparison::kEq:
+          return WideOp::kCompareEq;
+        case hlo::Comparison::kNe:
+          return WideOp::kCompareNe;
+        case hlo::Comparison::kGe:
+          return WideOp::kCompareGe;
+        case hlo::Comparison::kGt:
+          return WideOp::kCompareGt;
+        case hlo::Comparison::kLe:
+          return WideOp::kCompareLe;
+        case hlo::Comparison::kLt:
+          return WideOp::kCompareLt;
+      }
+      return WideOp::kNone;
     default:
       return WideOp::kNone;
   }

@@ -70,19 +70,53 @@ class Builder {
   Value BitcastConvert(Value x, DType dtype);
   Value ReducePrecision(Value x, int exponent_bits, int mantissa_bits);
   Value Complex(Value real, Value imag);
-#define NEURON_HLO_UNARY(V)                                                                \
-  V(Abs)                                                                                   \
-  V(Cbrt) V(Ceil) V(Clz) V(Cos) V(Erf) V(Exp) V(Expm1) V(Floor) V(Imag) V(IsFinite) V(Log) \
-      V(Log1p) V(Logistic) V(Negate) V(Not) V(Popcnt) V(Real) V(RoundNearestAfz)           \
-          V(RoundNearestEven) V(Rsqrt) V(Sign) V(Sin) V(Sqrt) V(Tan) V(Tanh)
+#define NEURON_HLO_UNARY(V) \
+  V(Abs)                    \
+  V(Cbrt)                   \
+  V(Ceil)                   \
+  V(Clz)                    \
+  V(Cos)                    \
+  V(Erf)                    \
+  V(Exp)                    \
+  V(Expm1)                  \
+  V(Floor)                  \
+  V(Imag)                   \
+  V(IsFinite)               \
+  V(Log)                    \
+  V(Log1p)                  \
+  V(Logistic)               \
+  V(Negate)                 \
+  V(Not)                    \
+  V(Popcnt)                 \
+  V(Real)                   \
+  V(RoundNearestAfz)        \
+  V(RoundNearestEven)       \
+  V(Rsqrt)                  \
+  V(Sign)                   \
+  V(Sin)                    \
+  V(Sqrt)                   \
+  V(Tan)                    \
+  V(Tanh)
 #define V(name) \
   Value name(Value x) { return Unary(Opcode::k##name, x); }
   NEURON_HLO_UNARY(V)
 #undef V
-#define NEURON_HLO_BINARY(V)                                                              \
-  V(Add)                                                                                  \
-  V(And) V(Atan2) V(Divide) V(Maximum) V(Minimum) V(Multiply) V(Or) V(Power) V(Remainder) \
-      V(ShiftLeft) V(ShiftRightArithmetic) V(ShiftRightLogical) V(Subtract) V(Xor)
+#define NEURON_HLO_BINARY(V) \
+  V(Add)                     \
+  V(And)                     \
+  V(Atan2)                   \
+  V(Divide)                  \
+  V(Maximum)                 \
+  V(Minimum)                 \
+  V(Multiply)                \
+  V(Or)                      \
+  V(Power)                   \
+  V(Remainder)               \
+  V(ShiftLeft)               \
+  V(ShiftRightArithmetic)    \
+  V(ShiftRightLogical)       \
+  V(Subtract)                \
+  V(Xor)
 #define V(name) \
   Value name(Value a, Value b) { return Binary(Opcode::k##name, a, b); }
   NEURON_HLO_BINARY(V)

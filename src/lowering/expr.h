@@ -48,17 +48,28 @@ inline Expr Select(Expr predicate, Expr on_true, double on_false) {
   return Select(predicate, on_true, on_true.Like(on_false));
 }
 
-#define NEURON_EXPR_UNARY(V)                                                                   \
-  V(Abs)                                                                                       \
-  V(Cbrt)                                                                                      \
-  V(Ceil)                                                                                      \
-  V(Cos)                                                                                       \
-  V(Erf)                                                                                       \
-  V(Exp)                                                                                       \
-  V(Expm1)                                                                                     \
-  V(Floor)                                                                                     \
-  V(Imag) V(IsFinite) V(Log) V(Log1p) V(Logistic) V(Real) V(RoundNearestEven) V(Rsqrt) V(Sign) \
-      V(Sin) V(Sqrt) V(Tan) V(Tanh)
+#define NEURON_EXPR_UNARY(V) \
+  V(Abs)                     \
+  V(Cbrt)                    \
+  V(Ceil)                    \
+  V(Cos)                     \
+  V(Erf)                     \
+  V(Exp)                     \
+  V(Expm1)                   \
+  V(Floor)                   \
+  V(Imag)                    \
+  V(IsFinite)                \
+  V(Log)                     \
+  V(Log1p)                   \
+  V(Logistic)                \
+  V(Real)                    \
+  V(RoundNearestEven)        \
+  V(Rsqrt)                   \
+  V(Sign)                    \
+  V(Sin)                     \
+  V(Sqrt)                    \
+  V(Tan)                     \
+  V(Tanh)
 #define V(name) \
   inline Expr name(Expr x) { return Apply(hlo::Opcode::k##name, x); }
 NEURON_EXPR_UNARY(V)
@@ -73,7 +84,10 @@ inline Expr operator!(Expr x) { return Apply(hlo::Opcode::kNot, x); }
   V(operator*, kMultiply)     \
   V(operator/, kDivide)       \
   V(Maximum, kMaximum)        \
-  V(Minimum, kMinimum) V(Power, kPower) V(Remainder, kRemainder) V(Atan2, kAtan2)
+  V(Minimum, kMinimum)        \
+  V(Power, kPower)            \
+  V(Remainder, kRemainder)    \
+  V(Atan2, kAtan2)
 #define V(name, opcode)                                                                   \
   inline Expr name(Expr a, Expr b) { return Apply(hlo::Opcode::opcode, a, b); }           \
   inline Expr name(Expr a, double b) { return Apply(hlo::Opcode::opcode, a, a.Like(b)); } \
@@ -86,7 +100,11 @@ inline Expr operator^(Expr a, Expr b) { return Apply(hlo::Opcode::kXor, a, b); }
 
 #define NEURON_EXPR_COMPARE(V) \
   V(operator==, kEq)           \
-  V(operator!=, kNe) V(operator<, kLt) V(operator<=, kLe) V(operator>, kGt) V(operator>=, kGe)
+  V(operator!=, kNe)           \
+  V(operator<, kLt)            \
+  V(operator<=, kLe)           \
+  V(operator>, kGt)            \
+  V(operator>=, kGe)
 #define V(name, comparison)                                                               \
   inline Expr name(Expr a, Expr b) { return Compare(hlo::Comparison::comparison, a, b); } \
   inline Expr name(Expr a, double b) { return Compare(hlo::Comparison::comparison, a, a.Like(b)); }

@@ -5,25 +5,37 @@
 
 namespace neuron::lowering {
 
-#define NEURON_LOWERING_FAMILIES(V)                                                               \
-  V(Arithmetic)                                                                                   \
-  V(Unary)                                                                                        \
-  V(Comparison)                                                                                   \
-  V(Activation)                                                                                   \
-  V(Cast)                                                                                         \
-  V(View)                                                                                         \
-  V(Creation)                                                                                     \
-  V(Reduction)                                                                                    \
-  V(Variance)                                                                                     \
-  V(Scan)                                                                                         \
-  V(Softmax)                                                                                      \
-  V(Normalization)                                                                                \
-  V(Matmul)                                                                                       \
-  V(Convolution)                                                                                  \
-  V(Pooling)                                                                                      \
-  V(AdaptivePooling)                                                                              \
-  V(Upsample) V(Attention) V(Loss) V(NllLoss) V(Embedding) V(Indexing) V(Scatter) V(Join) V(Sort) \
-      V(Random) V(Foreach) V(Optimizer) V(Padding) V(Composed)
+#define NEURON_LOWERING_FAMILIES(V) \
+  V(Arithmetic)                     \
+  V(Unary)                          \
+  V(Comparison)                     \
+  V(Activation)                     \
+  V(Cast)                           \
+  V(View)                           \
+  V(Creation)                       \
+  V(Reduction)                      \
+  V(Variance)                       \
+  V(Scan)                           \
+  V(Softmax)                        \
+  V(Normalization)                  \
+  V(Matmul)                         \
+  V(Convolution)                    \
+  V(Pooling)                        \
+  V(AdaptivePooling)                \
+  V(Upsample)                       \
+  V(Attention)                      \
+  V(Loss)                           \
+  V(NllLoss)                        \
+  V(Embedding)                      \
+  V(Indexing)                       \
+  V(Scatter)                        \
+  V(Join)                           \
+  V(Sort)                           \
+  V(Random)                         \
+  V(Foreach)                        \
+  V(Optimizer)                      \
+  V(Padding)                        \
+  V(Composed)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

@@ -202,7 +202,10 @@ inline uint32_t LeadingZeros(uint32_t x) {
   X(PopulationCount, PopulationCount(U(a))) \
   X(Bypass, a)                              \
   X(IsFinite, 1)                            \
-  X(Floor, a) X(Ceil, a) X(Trunc, a) X(RoundEven, a)
+  X(Floor, a)                               \
+  X(Ceil, a)                                \
+  X(Trunc, a)                               \
+  X(RoundEven, a)
 
 using U = uint32_t;
 namespace f32 {
@@ -293,10 +296,12 @@ void FillAlu(KernelTable& table) {
   unary(Domain::kSigned, AluOp::k##name, alu::s32::name##Unary); \
   unary(Domain::kUnsigned, AluOp::k##name, alu::u32::name##Unary);
   NEURON_INT_UNARY(X)
-  X(Abs, ) X(Relu, ) X(Sign, )
+  X(Abs, )
+  X(Relu, )
+  X(Sign, )
 #undef X
 #undef NEURON_BINARY_ROWS
-      table.select = alu::SelectRow;
+  table.select = alu::SelectRow;
 }
 #undef NEURON_FLOAT_BINARY
 #undef NEURON_FLOAT_UNARY

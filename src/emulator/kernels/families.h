@@ -5,7 +5,13 @@
 
 namespace neuron::emulator {
 
-#define NEURON_KERNEL_FAMILIES(X) X(Convert) X(Alu) X(Activation) X(Reduce) X(Matmul) X(Move)
+#define NEURON_KERNEL_FAMILIES(X) \
+  X(Convert)                      \
+  X(Alu)                          \
+  X(Activation)                   \
+  X(Reduce)                       \
+  X(Matmul)                       \
+  X(Move)
 
 #define NEURON_DECLARE_FAMILY(family)            \
   void FillPortable##family(KernelTable& table); \
