@@ -7,6 +7,7 @@ command -v "$PYTHON" >/dev/null || fail "there is no $PYTHON; install it with: s
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   fail "Python 3.11 or newer is needed, $("$PYTHON" --version) was found; name another with: make PYTHON=python3.11"
 "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || fail "Python's venv module is missing; install it with: sudo apt-get install python3-venv"
+command -v make >/dev/null || fail "there is no make; install it with: sudo apt-get install make"
 command -v "${CXX:-g++}" >/dev/null || fail "there is no C++ compiler; install one with: sudo apt-get install g++"
 include=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 [ -f "$include/Python.h" ] || fail "Python's C headers are missing ($include/Python.h); install them with: sudo apt-get install python3-dev"
