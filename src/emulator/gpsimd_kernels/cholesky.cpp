@@ -6,6 +6,7 @@
 
 #include "emulator/wide/blocks.h"
 #include "emulator/wide/checks.h"
+#include "emulator/wide/dispatch.h"
 #include "isa/kernel_parameters.h"
 
 namespace neuron::emulator::gpsimd_kernels {
@@ -13,12 +14,7 @@ namespace {
 
 constexpr std::string_view kName = "cholesky";
 
-float Conjugate(float x) { return x; }
-double Conjugate(double x) { return x; }
-template <typename T>
-std::complex<T> Conjugate(std::complex<T> x) {
-  return std::conj(x);
-}
+using wide::Conjugate;
 
 // Reads only the named triangle of `a`; the factor of the upper one is the adjoint.
 template <typename T>
@@ -66,24 +62,8 @@ Status cholesky(std::span<const KernelTensor> tiles, std::span<const int64_t> pa
   for (size_t i = 0; i < 2; ++i)
     NEURON_RETURN_IF_ERROR(
         wide::ExpectElements(kName, tiles, i, wide::Volume({p.batch, p.n, p.n})));
-  switch (tiles[0].dtype) {
-    case DType::kF32:
-      Run<float>(p, tiles);
-      break;
-    case DType::kF64:
-      Run<double>(p, tiles);
-      break;
-    case DType::kC64:
-      Run<wide::ComplexFloat>(p, tiles);
-      break;
-    case DType::kC128:
-      Run<wide::ComplexDouble>(p, tiles);
-      break;
-    default:
-      return InvalidArgument("gpsimd_kernel cholesky: ", DTypeName(tiles[0].dtype),
-                             " is not one of f32, f64, c64, c128");
-  }
-  return OkStatus();
+  return wide::ForFieldType(kName, tiles[0].dtype,
+                            [&]<typename T>(std::type_identity<T>) { Run<T>(p, tiles); });
 }
 
 }  // namespace neuron::emulator::gpsimd_kernels

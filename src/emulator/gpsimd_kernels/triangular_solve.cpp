@@ -4,6 +4,7 @@
 
 #include "emulator/wide/blocks.h"
 #include "emulator/wide/checks.h"
+#include "emulator/wide/dispatch.h"
 #include "isa/kernel_parameters.h"
 
 namespace neuron::emulator::gpsimd_kernels {
@@ -11,12 +12,7 @@ namespace {
 
 constexpr std::string_view kName = "triangular_solve";
 
-float Conjugate(float x) { return x; }
-double Conjugate(double x) { return x; }
-template <typename T>
-std::complex<T> Conjugate(std::complex<T> x) {
-  return std::conj(x);
-}
+using wide::Conjugate;
 
 // Solves for `x` in place. x op(a) = b is op(a)^T x^T = b^T: only the indices change. Rows of x are
 // updated as wholes, so that the inner loop runs along memory when a stands on the left.
@@ -65,24 +61,8 @@ Status triangular_solve(std::span<const KernelTensor> tiles, std::span<const int
   NEURON_RETURN_IF_ERROR(wide::ExpectElements(kName, tiles, 2, volume));
   NEURON_RETURN_IF_ERROR(wide::ExpectDType(kName, tiles, 0, tiles[1].dtype));
   NEURON_RETURN_IF_ERROR(wide::ExpectDType(kName, tiles, 2, tiles[1].dtype));
-  switch (tiles[1].dtype) {
-    case DType::kF32:
-      Run<float>(p, tiles);
-      break;
-    case DType::kF64:
-      Run<double>(p, tiles);
-      break;
-    case DType::kC64:
-      Run<wide::ComplexFloat>(p, tiles);
-      break;
-    case DType::kC128:
-      Run<wide::ComplexDouble>(p, tiles);
-      break;
-    default:
-      return InvalidArgument("gpsimd_kernel triangular_solve: ", DTypeName(tiles[1].dtype),
-                             " is not one of f32, f64, c64, c128");
-  }
-  return OkStatus();
+  return wide::ForFieldType(kName, tiles[1].dtype,
+                            [&]<typename T>(std::type_identity<T>) { Run<T>(p, tiles); });
 }
 
 }  // namespace neuron::emulator::gpsimd_kernels

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "emulator/wide/checks.h"
+#include "emulator/wide/dispatch.h"
 #include "emulator/wide/evaluator.h"
 #include "isa/kernel_parameters.h"
 
@@ -110,23 +111,8 @@ Status wide_dot(std::span<const KernelTensor> tiles, std::span<const int64_t> pa
   if (!fits(p.m, p.lhs, 1) || !fits(p.n, p.rhs, 2) || wide::Volume({e.batch, e.m, e.k}) < 0 ||
       wide::Volume({e.batch, e.n, e.k}) < 0)
     return OutOfRange("gpsimd_kernel wide_dot: an operand's view leaves its tile");
-  switch (wide::KindOf(tiles[0].dtype)) {
-    case wide::Kind::kInteger:
-      Run<int64_t>(p, e, tiles);
-      break;
-    case wide::Kind::kFloat:
-      Run<float>(p, e, tiles);
-      break;
-    case wide::Kind::kDouble:
-      Run<double>(p, e, tiles);
-      break;
-    case wide::Kind::kComplexFloat:
-      Run<wide::ComplexFloat>(p, e, tiles);
-      break;
-    case wide::Kind::kComplexDouble:
-      Run<wide::ComplexDouble>(p, e, tiles);
-      break;
-  }
+  wide::ForKind(wide::KindOf(tiles[0].dtype),
+                [&]<typename T>(std::type_identity<T>) { Run<T>(p, e, tiles); });
   return OkStatus();
 }
 

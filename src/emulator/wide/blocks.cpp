@@ -1,6 +1,7 @@
 #include "emulator/wide/blocks.h"
 
 #include "base/status.h"
+#include "emulator/wide/dispatch.h"
 
 namespace neuron::emulator::wide {
 namespace {
@@ -34,6 +35,10 @@ Kind KindOf(DType dtype) {
     default:
       return IsFloating(dtype) ? Kind::kFloat : Kind::kInteger;
   }
+}
+
+size_t BlockElementBytes(DType dtype) {
+  return ForKind(KindOf(dtype), []<typename T>(std::type_identity<T>) { return sizeof(T); });
 }
 
 float Round(DType dtype, float x) {

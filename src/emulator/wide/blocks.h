@@ -16,6 +16,7 @@ namespace neuron::emulator::wide {
 
 enum class Kind : uint8_t { kInteger, kFloat, kDouble, kComplexFloat, kComplexDouble };
 Kind KindOf(DType dtype);
+size_t BlockElementBytes(DType dtype);       // of its representation in a block
 inline constexpr int kBlock = 256;           // elements
 inline constexpr size_t kElementBytes = 16;  // of the largest representation
 

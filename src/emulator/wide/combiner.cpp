@@ -29,17 +29,6 @@ StatusOr<isa::WideProgram> MakeCombiner(std::string_view kernel, isa::WideOp op,
   return made;
 }
 
-size_t BlockElementBytes(DType dtype) {
-  switch (KindOf(dtype)) {
-    case Kind::kFloat:
-      return 4;
-    case Kind::kComplexDouble:
-      return 16;
-    default:
-      return 8;
-  }
-}
-
 Combiner::Combiner(isa::WideProgram program, std::vector<DType> dtypes)
     : program_(std::move(program)), dtypes_(std::move(dtypes)), evaluator_(program_) {}
 

@@ -36,6 +36,4 @@ class Combiner {
   Evaluator evaluator_;
 };
 
-size_t BlockElementBytes(DType dtype);  // of its representation in a block
-
 }  // namespace neuron::emulator::wide

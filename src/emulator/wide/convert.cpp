@@ -2,7 +2,9 @@
 // integer to narrower integer wraps; complex to real drops the imaginary part.
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
+#include "emulator/wide/dispatch.h"
 #include "emulator/wide/evaluator.h"
 
 namespace neuron::emulator::wide {
@@ -124,18 +126,12 @@ void FromComplex(const Step& step, const std::complex<T>* from) {
 
 void RunConversion(const Step& step) {
   const void* from = step.operands[0];
-  switch (KindOf(step.in)) {
-    case Kind::kInteger:
-      return FromReal(step, static_cast<const int64_t*>(from));
-    case Kind::kFloat:
-      return FromReal(step, static_cast<const float*>(from));
-    case Kind::kDouble:
-      return FromReal(step, static_cast<const double*>(from));
-    case Kind::kComplexFloat:
-      return FromComplex(step, static_cast<const ComplexFloat*>(from));
-    case Kind::kComplexDouble:
-      return FromComplex(step, static_cast<const ComplexDouble*>(from));
-  }
+  ForKind(KindOf(step.in), [&]<typename T>(std::type_identity<T>) {
+    if constexpr (std::is_arithmetic_v<T>)
+      FromReal(step, static_cast<const T*>(from));
+    else
+      FromComplex(step, static_cast<const T*>(from));
+  });
 }
 
 }  // namespace neuron::emulator::wide

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "emulator/wide/dispatch.h"
+
 namespace neuron::emulator::wide {
 namespace {
 
@@ -21,18 +23,8 @@ void RunConstant(const WideInstruction& instruction, void* out, int n) {
   alignas(16) std::byte value[16];
   Load(instruction.dtype, reinterpret_cast<const std::byte*>(instruction.immediate.data()), &kZero,
        1, value);
-  switch (KindOf(instruction.dtype)) {
-    case Kind::kInteger:
-      return Fill(out, n, *reinterpret_cast<int64_t*>(value));
-    case Kind::kFloat:
-      return Fill(out, n, *reinterpret_cast<float*>(value));
-    case Kind::kDouble:
-      return Fill(out, n, *reinterpret_cast<double*>(value));
-    case Kind::kComplexFloat:
-      return Fill(out, n, *reinterpret_cast<ComplexFloat*>(value));
-    case Kind::kComplexDouble:
-      return Fill(out, n, *reinterpret_cast<ComplexDouble*>(value));
-  }
+  ForKind(KindOf(instruction.dtype),
+          [&]<typename T>(std::type_identity<T>) { Fill(out, n, *reinterpret_cast<T*>(value)); });
 }
 
 // Whether the operator is defined on operands of this kind; the five handled by Run itself are.
@@ -103,17 +95,6 @@ bool Supports(Kind kind, WideOp op) {
   }
 }
 
-size_t SizeOf(Kind kind) {
-  switch (kind) {
-    case Kind::kFloat:
-      return 4;
-    case Kind::kComplexDouble:
-      return 16;
-    default:
-      return 8;
-  }
-}
-
 template <typename T>
 void SelectAs(const Step& step) {
   const auto* predicate = static_cast<const int64_t*>(step.operands[0]);
@@ -123,18 +104,8 @@ void SelectAs(const Step& step) {
   for (int i = 0; i < step.n; ++i) out[i] = predicate[i] ? on_true[i] : on_false[i];
 }
 void RunSelect(const Step& step) {
-  switch (KindOf(step.instruction->dtype)) {
-    case Kind::kInteger:
-      return SelectAs<int64_t>(step);
-    case Kind::kFloat:
-      return SelectAs<float>(step);
-    case Kind::kDouble:
-      return SelectAs<double>(step);
-    case Kind::kComplexFloat:
-      return SelectAs<ComplexFloat>(step);
-    case Kind::kComplexDouble:
-      return SelectAs<ComplexDouble>(step);
-  }
+  ForKind(KindOf(step.instruction->dtype),
+          [&]<typename T>(std::type_identity<T>) { SelectAs<T>(step); });
 }
 
 void RunBitcast(const Step& step) {
@@ -257,7 +228,8 @@ void Evaluator::Run(int n) {
         RunMakeComplex(step);
         continue;
       case WideOp::kCopy:
-        std::memcpy(step.out, step.operands[0], static_cast<size_t>(n) * SizeOf(KindOf(step.in)));
+        std::memcpy(step.out, step.operands[0],
+                    static_cast<size_t>(n) * BlockElementBytes(step.in));
         continue;
       default:
         break;
