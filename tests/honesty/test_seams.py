@@ -31,17 +31,14 @@ def emulator():
 
 
 @pytest.fixture(scope="module")
-def counting():
+def forwarding():
     """An NRT library that hands every call on and records its name, without our extensions."""
     import neuron_testing
 
-    library = Path(neuron_testing.__file__).parent / "libcounting_nrt.so"
-    if not library.exists():
-        pytest.skip("libcounting_nrt.so is not built")
-    return str(library)
+    return str(Path(neuron_testing.__file__).parent / "libforwarding_nrt.so")
 
 
-def test_plain_nrt_and_separate_compiler_suffice(counting, emulator, tmp_path):
+def test_plain_nrt_and_separate_compiler_suffice(forwarding, emulator, tmp_path):
     compiler = Path(emulator).parents[1] / "bin" / "neuron-compile"
     if not compiler.exists():
         pytest.skip(f"{compiler} is not installed")
@@ -49,9 +46,9 @@ def test_plain_nrt_and_separate_compiler_suffice(counting, emulator, tmp_path):
     records = gallery_process.run(
         "float32",
         NAMES,
-        TORCHNEURON_NRT_LIBRARY=counting,
-        COUNTING_NRT_TO=emulator,
-        COUNTING_NRT_RECORD=str(calls),
+        TORCHNEURON_NRT_LIBRARY=forwarding,
+        FORWARDING_NRT_TO=emulator,
+        FORWARDING_NRT_LOG=str(calls),
         TORCHNEURON_COMPILER=str(compiler),
         TORCH_NEURONX_NEFF_CACHE_DIR=str(tmp_path / "cache"),
         TORCHNEURON_STRICT="1",

@@ -13,7 +13,7 @@ import pytest
 BUILD = Path(neuron_testing.__file__).resolve().parent.parent
 EMULATOR = BUILD / "python" / "torch_neuronx" / "lib" / "libnrt_emulator.so.1"
 COMPILER = BUILD / "python" / "torch_neuronx" / "bin" / "neuron-compile"
-FORWARDING = BUILD / "tests" / "libforwarding_nrt.so"
+FORWARDING = BUILD / "python" / "libforwarding_nrt.so"
 
 TRAIN = """
     import json
@@ -91,7 +91,6 @@ def plain():
     return run(TRAIN)
 
 
-@pytest.mark.skipif(not FORWARDING.exists(), reason="the forwarding library needs x86-64")
 def test_training_needs_nothing_beyond_nrt_and_a_compiler_command(plain, tmp_path):
     log = tmp_path / "calls"
     public = run(
