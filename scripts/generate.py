@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Rewrites the committed pages that are made from tables; --check only says which are stale.
+"""Rewrites the committed pages and stubs that are made from tables and signatures; --check only
+says which are stale.
 
 Runs on the installed package, since the tables are in its libraries; the lowering table is printed
 by a program of the build tree.
 """
 
 import argparse
+import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from nki import _core
@@ -26,14 +29,47 @@ def printed(program: str) -> str:
     return subprocess.run([path], check=True, capture_output=True, text=True).stdout
 
 
+STUBS = {  # extension module: where its signatures are written
+    "torch_neuronx._C": "src/torch",
+    "nki._core": "src/nki",
+}
+
+
+def stub(module: str) -> str:
+    """Type stub of an extension module, from the signatures that pybind11 puts into it."""
+    import pybind11_stubgen
+    import torch  # noqa: F401  loads the libraries that _C is linked with
+
+    with tempfile.TemporaryDirectory() as folder:
+        pybind11_stubgen.main([module, "-o", folder, "--exit-code"])
+        text = (Path(folder) / f"{module.replace('.', '/')}.pyi").read_text()
+    text = re.sub(r"__all__.*\n", "", text)
+    text = re.sub(r'\n *"""[^"]*"""\n *\.\.\.', " ...", text)  # pybind11's own docstrings
+    text = re.sub(r":\n +\.\.\.", ": ...", text)
+    # pybind11 answers NotImplemented to other types, and a class that compares has no hash.
+    text = re.sub(r"def __eq__\(self, arg0: \w+\)", "def __eq__(self, other: object)", text)
+    text = re.sub(r"( +__hash__: .*)", r"\1  # type: ignore[assignment]", text)
+    # Arrays say that they are buffers only to checkers of Python 3.12 and newer.
+    text = text.replace("import typing_extensions\n", "")
+    text = text.replace("typing_extensions.Buffer", "typing.Any")
+    # What casts to a C++ integer or number; the package's own code passes nothing more general.
+    text = text.replace("typing.SupportsInt | typing.SupportsIndex", "int")
+    text = text.replace("typing.SupportsFloat | typing.SupportsIndex", "float")
+    return f"# Generated from {STUBS[module]} by scripts/generate.py; run `make generate`.\n{text}"
+
+
+def stubs() -> dict[str, str]:
+    return {f"python/{module.replace('.', '/')}.pyi": stub(module) for module in STUBS}
+
+
 def pages() -> dict[str, str]:
-    """Path in the repository and text of every generated page."""
+    """Path in the repository and text of everything generated."""
     operators = {"docs/reference/operators.md": printed("neuron_lowering_doc")}
-    return _core.reference_pages() | operators
+    return _core.reference_pages() | operators | stubs()
 
 
 def stale(pages: dict[str, str]) -> list[str]:
-    """One sentence per page whose committed text is not what the tables make."""
+    """One sentence per file whose committed text is not what the tables make."""
     found = []
     for path, text in pages.items():
         file = ROOT / path

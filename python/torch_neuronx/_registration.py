@@ -6,20 +6,24 @@ import atexit
 import importlib.metadata
 
 import torch
+from torch.utils.backend_registration import (
+    generate_methods_for_privateuse1_backend,
+    rename_privateuse1_backend,
+)
 
 
 def register() -> None:
     _refuse_other_builds()
-    torch.utils.rename_privateuse1_backend("neuron")
+    rename_privateuse1_backend("neuron")
     from torch_neuronx import _C
 
     _C.register_hooks()
     _C.register_kernels()
     from torch_neuronx import neuron
 
-    torch._register_device_module("neuron", neuron)
+    torch._register_device_module("neuron", neuron)  # type: ignore[no-untyped-call]
     torch.set_autocast_dtype("neuron", torch.bfloat16)
-    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    generate_methods_for_privateuse1_backend(for_storage=True)
     from torch_neuronx import _fallback
 
     _fallback.install_logger()

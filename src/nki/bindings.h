@@ -2,12 +2,18 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <pybind11/typing.h>
 
 #include <utility>
 
 #include "base/status.h"
+#include "isa/access_pattern.h"
+#include "isa/instruction.h"
 
 namespace neuron::nki {
+
+// Signatures name types and arguments: nki/_core.pyi is generated from them.
+using AffineLike = pybind11::typing::Union<isa::Affine, isa::RegisterOperand, pybind11::int_>;
 
 void BindErrors(pybind11::module_& m);          // errors.cpp
 void BindTables(pybind11::module_& m);          // tables.cpp

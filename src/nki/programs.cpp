@@ -53,7 +53,8 @@ class Builder {
     builder_.SetSource(at->second);
   }
   // Operands in the declaration's order; the engine by name.
-  size_t Emit(const std::string& mnemonic, const std::string& engine, const py::sequence& values) {
+  size_t Emit(const std::string& mnemonic, const std::string& engine,
+              const py::typing::List<py::object>& values) {
     const auto opcode = isa::OpcodeFromMnemonic(mnemonic);
     if (!opcode) Raise(InvalidArgument("no instruction is named ", mnemonic));
     const isa::InstructionDef& row = isa::DefOf(*opcode);
@@ -69,7 +70,7 @@ class Builder {
     builder_.Emit(instruction.opcode, instruction.engine, std::move(instruction.operands));
     return builder_.program().instructions.size() - 1;
   }
-  isa::RegisterOperand LoopBegin(py::handle begin, py::handle end, int64_t step,
+  isa::RegisterOperand LoopBegin(const AffineLike& begin, const AffineLike& end, int64_t step,
                                  int64_t max_value) {
     return {builder_.LoopBegin(ValueOrRaise(ToAffine(begin)), ValueOrRaise(ToAffine(end)), step,
                                max_value)};
@@ -139,20 +140,23 @@ void BindPrograms(py::module_& m) {
       .def("mnemonics", &Mnemonics)
       .def("__len__", [](const isa::Program& p) { return p.instructions.size(); });
   py::class_<Builder>(m, "Builder")
-      .def(py::init<std::string, const std::string&>())
-      .def("add_tensor", &Builder::AddTensor)
-      .def("add_constant", &Builder::AddConstant)
-      .def("set_tensor", &Builder::SetTensor)
-      .def("add_register", &Builder::AddRegister)
-      .def("set_source", &Builder::SetSource)
-      .def("emit", &Builder::Emit)
-      .def("loop_begin", &Builder::LoopBegin)
+      .def(py::init<std::string, const std::string&>(), py::arg("name"), py::arg("target"))
+      .def("add_tensor", &Builder::AddTensor, py::arg("name"), py::arg("kind"), py::arg("nbytes"))
+      .def("add_constant", &Builder::AddConstant, py::arg("name"), py::arg("data"))
+      .def("set_tensor", &Builder::SetTensor, py::arg("index"), py::arg("name"), py::arg("kind"))
+      .def("add_register", &Builder::AddRegister, py::arg("least"), py::arg("most"))
+      .def("set_source", &Builder::SetSource, py::arg("source"))
+      .def("emit", &Builder::Emit, py::arg("mnemonic"), py::arg("engine"), py::arg("operands"))
+      .def("loop_begin", &Builder::LoopBegin, py::arg("begin"), py::arg("end"), py::arg("step"),
+           py::arg("max_value"))
       .def("loop_end", &Builder::LoopEnd)
       .def("build", &Builder::Build);
   py::class_<Executable>(m, "Executable")
-      .def(py::init(
-          [](const isa::Program& p, int core) { return ValueOrRaise(Executable::Load(p, core)); }))
-      .def("run", &Run)
+      .def(py::init([](const isa::Program& p, int core) {
+             return ValueOrRaise(Executable::Load(p, core));
+           }),
+           py::arg("program"), py::arg("core"))
+      .def("run", &Run, py::arg("bindings"))
       .def("trace_json", &Executable::TraceJson);
 }
 

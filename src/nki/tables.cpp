@@ -9,13 +9,18 @@ namespace py = pybind11;
 
 namespace {
 
+using Record = py::typing::Dict<py::str, py::object>;
+using Records = py::typing::List<Record>;
+using AluTuple = py::typing::Tuple<py::str, py::int_, py::bool_, py::bool_>;  // arity, bitvec, ours
+using ActivationTuple = py::typing::Tuple<py::str, py::bool_>;                // ours
+
 constexpr std::string_view kKindNames[] = {"tile",   "number",   "integer",  "scalar_or_tile",
                                            "affine", "register", "alu",      "activation",
                                            "flag",   "text",     "integers", "tiles"};
 constexpr std::string_view kRoleNames[] = {"in", "out", "inout"};
 
-py::dict OperandDict(const isa::OperandDef& operand) {
-  py::dict d;
+Record OperandDict(const isa::OperandDef& operand) {
+  Record d;
   d["name"] = operand.name;
   d["kind"] = kKindNames[static_cast<size_t>(operand.kind)];
   d["role"] = kRoleNames[static_cast<size_t>(operand.role)];
@@ -25,8 +30,8 @@ py::dict OperandDict(const isa::OperandDef& operand) {
   return d;
 }
 
-py::dict InstructionDict(const isa::InstructionDef& row) {
-  py::dict d;
+Record InstructionDict(const isa::InstructionDef& row) {
+  Record d;
   d["mnemonic"] = row.mnemonic;
   d["summary"] = row.summary;
   d["doc"] = row.doc;
@@ -51,27 +56,27 @@ py::dict InstructionDict(const isa::InstructionDef& row) {
 
 void BindTables(py::module_& m) {
   m.def("instructions", [] {
-    py::list rows;
+    Records rows;
     for (const isa::InstructionDef* row : isa::InstructionTable())
       rows.append(InstructionDict(*row));
     return rows;
   });
   m.def("alu_operators", [] {
-    py::list rows;
+    py::typing::List<AluTuple> rows;
     for (const isa::AluRow& row : isa::AluRows())
       rows.append(py::make_tuple(row.name, static_cast<int>(row.arity), row.bitvec, row.ours));
     return rows;
   });
   m.def("activation_functions", [] {
-    py::list rows;
+    py::typing::List<ActivationTuple> rows;
     for (const isa::ActivationRow& row : isa::ActivationRows())
       rows.append(py::make_tuple(row.name, row.ours));
     return rows;
   });
   m.def("targets", [] {
-    py::list rows;
+    Records rows;
     for (const isa::TargetRow& row : isa::Targets()) {
-      py::dict d;
+      Record d;
       d["name"] = row.name;
       d["alias"] = row.alias;
       d["sbuf_bytes_per_partition"] = row.sbuf_bytes_per_partition;

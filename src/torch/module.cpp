@@ -1,10 +1,9 @@
-// torch_neuronx._C: the only file that sees Python.
+// torch_neuronx._C: the only file that sees Python. Types and argument names stand in the
+// signatures, since _C.pyi is generated from them.
 #include <pybind11/complex.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <torch/csrc/Dtype.h>
-#include <torch/csrc/DynamicTypes.h>
-#include <torch/csrc/Generator.h>
+#include <pybind11/typing.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include "runtime/runtime.h"
@@ -26,11 +25,17 @@ namespace {
 
 int IndexOrCurrent(int device) { return device < 0 ? CurrentDevice() : device; }
 
-py::dict PropertiesOf(int device) {
+using Record = py::typing::Dict<py::str, py::object>;
+using Counts = py::typing::Dict<py::str, py::int_>;
+using Numbers = py::typing::Dict<py::str, py::float_>;
+// device, op, start and duration in picoseconds, events
+using LaunchTuple = py::typing::Tuple<py::int_, py::str, py::int_, py::int_, py::str>;
+
+Record PropertiesOf(int device) {
   EnsureInitialized();
   TORCH_CHECK(device < DeviceCount(), "neuron: no device ", device);
   const runtime::DeviceProperties& p = runtime::Properties(IndexOrCurrent(device));
-  py::dict out;
+  Record out;
   out["name"] = p.name;
   out["device_name"] = p.device_name;
   out["total_memory"] = p.total_memory;
@@ -40,10 +45,10 @@ py::dict PropertiesOf(int device) {
   return out;
 }
 
-py::dict MemoryStatisticsOf(int device) {
+Counts MemoryStatisticsOf(int device) {
   EnsureInitialized();
   const runtime::MemoryStatistics s = runtime::Statistics(IndexOrCurrent(device));
-  py::dict out;
+  Counts out;
   out["allocated_bytes"] = s.allocated_bytes;
   out["peak_allocated_bytes"] = s.peak_allocated_bytes;
   out["reserved_bytes"] = s.reserved_bytes;
@@ -57,9 +62,9 @@ py::dict MemoryStatisticsOf(int device) {
   return out;
 }
 
-py::dict CacheStatisticsNow() {
+Numbers CacheStatisticsNow() {
   const runtime::CacheStatistics s = runtime::GetCacheStatistics();
-  py::dict out;
+  Numbers out;
   out["memory_hits"] = s.memory_hits;
   out["disk_hits"] = s.disk_hits;
   out["compiled"] = s.compiled;
@@ -68,7 +73,7 @@ py::dict CacheStatisticsNow() {
   return out;
 }
 
-void SetLogger(py::object logger) {
+void SetLogger(py::typing::Callable<void(py::str, py::str)> logger) {
   // Kept for ever: a fallback may still happen while the interpreter shuts down.
   auto* kept = new py::object(std::move(logger));
   SetFallbackLogger([kept](const std::string& op, const std::string& why) {
@@ -145,7 +150,7 @@ lowering::ArgValue ToArgValue(const GraphBuilder& builder, ArgKind kind, py::han
     case ArgKind::kString:
       return object.cast<std::string>();
     case ArgKind::kDtype:
-      return ToDType(reinterpret_cast<THPDtype*>(object.ptr())->scalar_type);
+      return ToDType(object.cast<at::ScalarType>());
     default:
       return std::monostate{};
   }
@@ -153,7 +158,7 @@ lowering::ArgValue ToArgValue(const GraphBuilder& builder, ArgKind kind, py::han
 
 // Arguments by position of the overload's schema, defaults filled in.
 std::vector<GraphValue> CallRow(GraphBuilder& builder, const std::string& overload,
-                                const py::sequence& arguments) {
+                                const py::typing::List<py::object>& arguments) {
   const lowering::Row* row = lowering::FindRow(overload);
   TORCH_CHECK_NOT_IMPLEMENTED(row != nullptr, overload, " has no lowering on 'neuron'");
   const std::vector<ArgKind> kinds = RowArgumentKinds(*row);
@@ -167,44 +172,48 @@ std::vector<GraphValue> CallRow(GraphBuilder& builder, const std::string& overlo
   return out;
 }
 
-at::ScalarType ToType(const py::object& dtype) {
-  TORCH_CHECK_TYPE(THPDtype_Check(dtype.ptr()), "expected a torch.dtype");
-  return reinterpret_cast<THPDtype*>(dtype.ptr())->scalar_type;
-}
-
 void BindGraphs(py::module_& m) {
   using Sizes = std::vector<int64_t>;
-  m.def("has_row", &HasRow);
+  m.def("has_row", &HasRow, py::arg("overload"));
   m.def("row_names", &RowNames);
   py::class_<GraphValue>(m, "GraphValue").def_readonly("id", &GraphValue::id);
   py::class_<GraphExecutable, std::shared_ptr<GraphExecutable>>(m, "GraphExecutable")
-      .def("accepts", &GraphExecutable::Accepts)
-      .def("run", &GraphExecutable::Run, py::call_guard<py::gil_scoped_release>())
+      .def("accepts", &GraphExecutable::Accepts, py::arg("inputs"))
+      .def("run", &GraphExecutable::Run, py::arg("inputs"),
+           py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("name", &GraphExecutable::name)
       .def_property_readonly("modelled_seconds", &GraphExecutable::modelled_seconds)
       .def("disassembly", &GraphExecutable::Disassembly);
   py::class_<GraphBuilder>(m, "GraphBuilder")
       .def(py::init<std::string, int>(), py::arg("name"), py::arg("device") = 0)
-      .def("input",
-           [](GraphBuilder& b, const py::object& dtype, Sizes sizes, Sizes strides) {
-             return GraphValue{b.Input(ToType(dtype), std::move(sizes), std::move(strides))};
-           })
-      .def("constant",
-           [](GraphBuilder& b, const at::Tensor& t) { return GraphValue{b.Constant(t)}; })
-      .def("call", &CallRow)
-      .def("shape", [](GraphBuilder& b, GraphValue v) { return b.ShapeOf(v.id).dims; })
-      .def("dtype",
-           [](GraphBuilder& b, GraphValue v) {
-             auto* dtype = torch::getTHPDtype(ToScalarType(b.ShapeOf(v.id).dtype));
-             return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(dtype));
-           })
-      .def("output",
-           [](GraphBuilder& b, GraphValue value, const py::object& dtype, Sizes sizes,
-              Sizes strides) {
-             b.Output(value.id, ToType(dtype), std::move(sizes), std::move(strides));
-           })
-      .def("mutate", [](GraphBuilder& b, GraphValue input,
-                        GraphValue value) { b.Mutate(input.id, value.id); })
+      .def(
+          "input",
+          [](GraphBuilder& b, at::ScalarType dtype, Sizes sizes, Sizes strides) {
+            return GraphValue{b.Input(dtype, std::move(sizes), std::move(strides))};
+          },
+          py::arg("dtype"), py::arg("sizes"), py::arg("strides"))
+      .def(
+          "constant",
+          [](GraphBuilder& b, const at::Tensor& t) { return GraphValue{b.Constant(t)}; },
+          py::arg("tensor"))
+      .def("call", &CallRow, py::arg("overload"), py::arg("arguments"))
+      .def(
+          "shape", [](GraphBuilder& b, GraphValue v) { return b.ShapeOf(v.id).dims; },
+          py::arg("value"))
+      .def(
+          "dtype",
+          [](GraphBuilder& b, GraphValue v) { return ToScalarType(b.ShapeOf(v.id).dtype); },
+          py::arg("value"))
+      .def(
+          "output",
+          [](GraphBuilder& b, GraphValue value, at::ScalarType dtype, Sizes sizes, Sizes strides) {
+            b.Output(value.id, dtype, std::move(sizes), std::move(strides));
+          },
+          py::arg("value"), py::arg("dtype"), py::arg("sizes"), py::arg("strides"))
+      .def(
+          "mutate",
+          [](GraphBuilder& b, GraphValue input, GraphValue value) { b.Mutate(input.id, value.id); },
+          py::arg("input"), py::arg("value"))
       .def("compile", &GraphBuilder::Compile, py::call_guard<py::gil_scoped_release>());
 }
 
@@ -228,8 +237,8 @@ PYBIND11_MODULE(_C, m) {
 
   m.def("device_count", &DeviceCount);
   m.def("current_device", &CurrentDevice);
-  m.def("set_device", &SetCurrentDevice);
-  m.def("exchange_device", &ExchangeDevice);
+  m.def("set_device", &SetCurrentDevice, py::arg("device"));
+  m.def("exchange_device", &ExchangeDevice, py::arg("device"));
   m.def(
       "synchronize",
       [](int device) {
@@ -261,23 +270,18 @@ PYBIND11_MODULE(_C, m) {
       },
       py::arg("device") = -1);
 
-  m.def(
-      "default_generator",
-      [](int device) {
-        return py::reinterpret_steal<py::object>(THPGenerator_Wrap(DefaultGenerator(device)));
-      },
-      py::arg("device") = -1);
+  m.def("default_generator", &DefaultGenerator, py::arg("device") = -1);
 
   m.def("fallback_counts", &FallbackCounts);
   m.def("clear_fallback_counts", &ClearFallbackCounts);
-  m.def("set_strict", &SetStrict);
+  m.def("set_strict", &SetStrict, py::arg("strict"));
   m.def("is_strict", &IsStrict);
-  m.def("set_fallback_logger", &SetLogger);
+  m.def("set_fallback_logger", &SetLogger, py::arg("logger"));
 
   m.def("cache_statistics", &CacheStatisticsNow);
   m.def("start_timeline", &StartTimeline);
   m.def("stop_timeline", [] {
-    py::list out;
+    py::typing::List<LaunchTuple> out;
     for (const RecordedLaunch& launch : StopTimeline())
       out.append(py::make_tuple(launch.device, launch.op, launch.start_ps, launch.duration_ps,
                                 launch.events));

@@ -1,21 +1,11 @@
-"""Generated pages are current, and the tutorial's code runs."""
+"""The tutorial's code runs."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
-from nki import _core
-
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_generated_pages_are_current():
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "scripts/generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    assert not generate.stale(_core.reference_pages())  # the others need a build tree
 
 
 @pytest.mark.parametrize("page", ["first-kernel.md"])

@@ -72,8 +72,9 @@ class GraphLowering:
 
     def _call(self, node: Node) -> Any:
         target = node.target
-        args = torch.fx.node.map_arg(node.args, self.values.__getitem__)
-        kwargs = torch.fx.node.map_arg(node.kwargs, self.values.__getitem__)
+        # A node's value need not be what a graph may hold: Any.
+        args: Any = torch.fx.node.map_arg(node.args, self.values.__getitem__)
+        kwargs: Any = torch.fx.node.map_arg(node.kwargs, self.values.__getitem__)
         if target is operator.getitem:
             return args[0][args[1]]
         if isinstance(target, torch._ops.OpOverload):
@@ -81,7 +82,7 @@ class GraphLowering:
         module = getattr(target, "__module__", "")
         if module in ("_operator", "math", "builtins") or module.startswith("torch"):
             leaves = torch.utils._pytree.tree_leaves((args, kwargs))
-            if not any(isinstance(leaf, _C.GraphValue) for leaf in leaves):
+            if callable(target) and not any(isinstance(leaf, _C.GraphValue) for leaf in leaves):
                 return target(*args, **kwargs)  # arithmetic on sizes
         raise NotLowered(node, "not an ATen operator")
 
