@@ -1,0 +1,1 @@
+"""The distribution's console commands. The packages to import are `torch_neuronx` and `nki`."""
