@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 help:
 	@sed -n 's/^# make/make/p' Makefile
 	@echo "make build   set up .venv and install torchneuron into it (editable)"
-	@echo "make check   formatting, lint, types, layering, generated files"
+	@echo "make check   formatting, lint, types, layering, generated files, clang-tidy"
 	@echo "make generate  rewrite the generated pages and stubs"
 	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"

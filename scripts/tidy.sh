@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# clang-tidy on the files given, where clang-tidy and a build exist; says so otherwise.
+# clang-tidy on the files given (all of src without any), with the flags of the newest build.
+set -euo pipefail
 cd "$(dirname "$0")/.."
-command -v clang-tidy >/dev/null || { echo "clang-tidy is not installed; skipped (apt-get install clang-tidy)"; exit 0; }
-[ -f build/release/compile_commands.json ] || { echo "no build yet; run make build first"; exit 0; }
-exec clang-tidy -p build/release --quiet "$@"
+[ $# -gt 0 ] || mapfile -t all < <(git ls-files 'src/*.cpp')
+for tree in build/release build/test-release; do
+  [ -f $tree/compile_commands.json ] && break
+done
+[ -f "$tree/compile_commands.json" ] || { echo "no build yet; run make build first" >&2; exit 1; }
+printf '%s\n' "${@:-${all[@]}}" | xargs -P "$(nproc)" -n 1 .venv/bin/clang-tidy -p "$tree" --quiet 2>/dev/null

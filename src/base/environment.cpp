@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/status.h"
-
 namespace neuron {
 namespace {
 

@@ -14,13 +14,15 @@ struct Search {
   std::string id;
 };
 
+size_t Aligned(size_t bytes) { return (bytes + 3) / 4 * 4; }
+
 std::string NoteId(const char* note, size_t size) {
   size_t at = 0;
   while (at + sizeof(ElfW(Nhdr)) <= size) {
     ElfW(Nhdr) header;
     std::memcpy(&header, note + at, sizeof(header));
     const size_t name = at + sizeof(header);
-    const size_t data = name + (header.n_namesz + 3) / 4 * 4;
+    const size_t data = name + Aligned(header.n_namesz);
     if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
         std::memcmp(note + name, "GNU", 4) == 0) {
       std::string hex;
@@ -31,7 +33,7 @@ std::string NoteId(const char* note, size_t size) {
       }
       return hex;
     }
-    at = data + (header.n_descsz + 3) / 4 * 4;
+    at = data + Aligned(header.n_descsz);
   }
   return "";
 }
@@ -48,7 +50,7 @@ int Visit(dl_phdr_info* object, size_t, void* data) {
   for (int i = 0; i < object->dlpi_phnum && search->id.empty(); ++i) {
     const ElfW(Phdr) & p = object->dlpi_phdr[i];
     if (p.p_type != PT_NOTE) continue;
-    // NOLINTNEXTLINE(*-reinterpret-cast): notes are read from the mapped object
+    // NOLINTNEXTLINE(*-reinterpret-cast,*-no-int-to-ptr): notes are read from the mapped object
     search->id = NoteId(reinterpret_cast<const char*>(object->dlpi_addr + p.p_vaddr), p.p_memsz);
   }
   return 1;

@@ -35,7 +35,7 @@ class DotEmitter {
     ListKTiles();
     const int64_t slots = static_cast<int64_t>(tiles_.size());
     const int64_t most_columns = isa::RowOf(ctx_.options.target).max_moving_free;
-    block_columns_ = std::min(p_.columns(), std::min<int64_t>(most_columns, 512));
+    block_columns_ = std::min<int64_t>({p_.columns(), most_columns, 512});
     block_rows_ = std::min(p_.rows(), kRows);
     // The moving panel: as many column blocks as fit beside the stationary one, all of k.
     const int64_t room = ctx_.sbuf.capacity() / 2;

@@ -220,7 +220,7 @@ std::optional<DType> NarrowFormat(const hlo::Attributes& a) {
 Arg Arg::OfTile(AccessPattern p) {
   Arg a;
   a.kind = Kind::kTile;
-  a.tile = std::move(p);
+  a.tile = p;
   return a;
 }
 

@@ -211,7 +211,8 @@ void EmitContext::TensorReduce(AccessPattern dst, AluOp op, AccessPattern data, 
   if (kept.num_dims == 0) kept.num_dims = 1, kept.dims[0] = {1, 1};
   reduced.num_dims = static_cast<uint8_t>(axes);
   for (int i = 0; i < axes; ++i)
-    reduced.dims[static_cast<size_t>(i)] = data.dims[static_cast<size_t>(data.num_dims - axes + i)];
+    reduced.dims[static_cast<size_t>(i)] =
+        data.dims[static_cast<size_t>(data.num_dims) - static_cast<size_t>(axes - i)];
   kept = Simplified(kept);
   reduced = Simplified(reduced);
   const bool has_kept =

@@ -188,7 +188,7 @@ Status EmitLongReduce(EmitContext& ctx, const Kernel& kernel) {
     source.strides = kept_strides;
     source.strides.insert(source.strides.end(), reduced_strides.begin(), reduced_strides.end());
     NEURON_RETURN_IF_ERROR(EmitCopy(ctx, sizes, rows, source));
-    from.at = rows;
+    from.at = std::move(rows);
     from.row_step = from.length;
     from.step = 1;
   }

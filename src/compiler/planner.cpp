@@ -47,7 +47,7 @@ int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
     }
   }
   std::vector<int64_t> delta(static_cast<size_t>(n) + 1, 0);
-  for (const auto& [value, span] : spans) {
+  for (const auto& [value, span] : spans) {  // NOLINT(*-pointer-iteration-order): sums
     if (value->opcode() == Opcode::kConstant) continue;
     const int64_t bytes = ByteSize(value->shape().dtype);
     delta[static_cast<size_t>(span.first)] += bytes;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "compiler/irregular.h"
-#include "compiler/loop_body.h"
 #include "compiler/operands.h"
 #include "compiler/padding.h"
 #include "compiler/reduction.h"

@@ -1,7 +1,6 @@
 #include "compiler/scan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "compiler/operands.h"
 #include "compiler/reduction.h"

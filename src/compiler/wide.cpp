@@ -176,7 +176,6 @@ bool IsWideMovement(const hlo::Instruction& op) {
     case Opcode::kOr:
     case Opcode::kXor:
     case Opcode::kNot:
-      return Is64BitInteger(to);
     case Opcode::kAdd:
     case Opcode::kSubtract:
       return Is64BitInteger(to);

@@ -26,8 +26,9 @@ std::optional<std::vector<int>> ParseCores(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
     int first = 0;
     int last = 0;
-    const char* end = part.data() + part.size();
-    const auto [next, error] = std::from_chars(part.data(), end, first);
+    const char* const begin = part.data();
+    const char* const end = begin + part.size();
+    const auto [next, error] = std::from_chars(begin, end, first);
     if (error != std::errc()) return std::nullopt;
     last = first;
     if (next != end) {

@@ -168,8 +168,8 @@ Status LoadedProgram::Run(Execution& execution) {
         break;
       }
       case StepControl::Kind::kLoopEnd:
-        if ((registers_[step.control.reg] += step.control.step) < loop_end_[step.control.reg])
-          pc = step.control.match;
+        registers_[step.control.reg] += step.control.step;
+        if (registers_[step.control.reg] < loop_end_[step.control.reg]) pc = step.control.match;
         break;
       case StepControl::Kind::kRegisterAlu:
         NEURON_RETURN_IF_ERROR(RunRegisterAlu(step));

@@ -257,7 +257,7 @@ IotaPattern IotaPattern::From(const Operands& in) {
   IotaPattern pattern;
   const std::vector<int64_t> pairs = in.Integers("pattern");
   pattern.num_dims = static_cast<int>(pairs.size() / 2);
-  for (int d = 0; d < pattern.num_dims; ++d) {
+  for (size_t d = 0; d < pairs.size() / 2; ++d) {
     pattern.step[d] = pairs[2 * d];
     pattern.count[d] = pairs[2 * d + 1];
   }

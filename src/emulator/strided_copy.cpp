@@ -49,8 +49,10 @@ bool Join(Levels dst, Levels src, CopyPlan* plan) {
     }
     dst.stride[i] *= step;
     src.stride[j] *= step;
-    if ((dst.count[i] /= step) == 1) --i;
-    if ((src.count[j] /= step) == 1) --j;
+    dst.count[i] /= step;
+    src.count[j] /= step;
+    if (dst.count[i] == 1) --i;
+    if (src.count[j] == 1) --j;
   }
   plan->levels = n;
   for (int level = 0; level < n; ++level) {

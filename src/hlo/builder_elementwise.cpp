@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "hlo/builder.h"
 
 namespace neuron::hlo {

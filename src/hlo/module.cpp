@@ -1,6 +1,5 @@
 #include "hlo/module.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace neuron::hlo {

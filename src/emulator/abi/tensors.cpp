@@ -1,5 +1,4 @@
 // nrt_tensor_*: memory.
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -55,7 +54,7 @@ Outcome Allocate(nrt_tensor_placement_t placement, int vnc, size_t size, const c
       break;
     }
     case NRT_TENSOR_PLACEMENT_HOST:
-      storage->owned.reset(new char[size]());
+      storage->owned = std::make_unique<char[]>(size);
       storage->data = storage->address = storage->owned.get();
       break;
     default:

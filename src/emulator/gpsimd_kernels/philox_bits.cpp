@@ -65,13 +65,14 @@ Status philox_bits(std::span<const KernelTensor> tiles, std::span<const int64_t>
   const int64_t width = ByteSize(bits.dtype);
   const int64_t words_per_element = width == 8 ? 2 : 1;
   const int64_t total = bits.elements * words_per_element;
+  constexpr int kWords = 4 * kLanes;  // of one draw
   uint32_t words[4][kLanes];
-  for (int64_t word = 0; word < total; word += 4 * kLanes) {
+  for (int64_t word = 0; word < total; word += kWords) {
     Blocks(key, low, high, words);
-    uint32_t flat[4 * kLanes];
+    uint32_t flat[kWords];
     for (int lane = 0; lane < kLanes; ++lane)
       for (int w = 0; w < 4; ++w) flat[4 * lane + w] = words[w][lane];
-    const int64_t n = std::min<int64_t>(4 * kLanes, total - word);
+    const int64_t n = std::min<int64_t>(kWords, total - word);
     if (width >= 4) {
       std::memcpy(bits.data + word * 4, flat, static_cast<size_t>(n) * 4);
     } else {

@@ -1,6 +1,6 @@
 // wide_elementwise: an expression program at every point of an iteration space. Conversions,
 // iotas and strided copies are such programs too.
-#include "emulator/wide/checks.h"
+#include "emulator/gpsimd_kernel.h"
 #include "emulator/wide/evaluator.h"
 #include "isa/kernel_parameters.h"
 

@@ -30,8 +30,9 @@ FourierPlan::FourierPlan(int64_t length, bool inverse) : length_(length) {
     chirp_.resize(static_cast<size_t>(length));
     kernel_.resize(static_cast<size_t>(padded));
     scratch_.resize(static_cast<size_t>(padded));
+    const __int128 period = static_cast<__int128>(length) * 2;
     for (int64_t k = 0; k < length; ++k) {
-      const int64_t square = static_cast<int64_t>(static_cast<__int128>(k) * k % (2 * length));
+      const int64_t square = static_cast<int64_t>(static_cast<__int128>(k) * k % period);
       chirp_[static_cast<size_t>(k)] = std::polar(
           1.0, sign * std::numbers::pi * static_cast<double>(square) / static_cast<double>(length));
       const Complex conjugate = std::conj(chirp_[static_cast<size_t>(k)]);
