@@ -22,4 +22,6 @@ cmake -S . -B "$BUILD" -G Ninja -DNEURON_TESTS=ON -DNEURON_TORCH=OFF -DNEURON_SA
 ninja -C "$BUILD" -j "${JOBS:-$(nproc)}"
 # Programs of the tests are compiled afresh: nothing may hide behind a cache of an earlier run.
 export TORCH_NEURONX_NEFF_CACHE_DIR=$PWD/$BUILD/cache
+# Undefined behaviour is only printed otherwise; a leak or a race fails its program by itself.
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 ctest --test-dir "$BUILD" --output-on-failure --no-tests=error
