@@ -66,6 +66,16 @@ def _conv(name, n, c, size, out_channels, kernel, stride=1, padding=0, dilation=
     return Entry(name, function, shapes, (valid, padded))
 
 
+def _conv_backward(name, n, c, size, out_channels, kernel, stride=1, padding=0, groups=1):
+    """Forward, and the gradients of input and weight."""
+    forward = _conv(name, n, c, size, out_channels, kernel, stride, padding, 1, groups)
+    valid, padded = forward.multiplies
+    # Each input pixel meets every tap, also where a stride leaves most without a gradient.
+    of_input = n * c * size**2 * kernel**2 * (out_channels // groups)
+    function = partial(_gradients, forward.function)
+    return Entry(name, function, forward.shapes, (3 * valid, 2 * padded + of_input))
+
+
 def _attention(q, k, v):
     return F.scaled_dot_product_attention(q, k, v)
 
@@ -131,6 +141,11 @@ CONTRACTIONS = [
     _conv("conv_dilated", 2, 4, 11, 8, 3, dilation=2),
     _conv("conv_grouped", 2, 8, 8, 16, 3, groups=2),
     _conv("conv_one_channel", 4, 1, 8, 16, 3, padding=1),
+    _conv_backward("conv_backward", 2, 8, 8, 16, 3, padding=1),
+    _conv_backward("conv_backward_strided", 2, 8, 9, 16, 3, stride=2, padding=1),
+    _conv_backward("conv_backward_pointwise", 2, 16, 7, 24, 1),
+    _conv_backward("conv_backward_grouped", 2, 8, 8, 16, 3, padding=1, groups=2),
+    _conv_backward("conv_backward_one_channel", 4, 1, 8, 16, 3, padding=1),
     _dot("attention", _attention, (2, 3, 16, 8), (2, 3, 16, 8), (2, 3, 16, 8),
          products=2 * 2 * 3 * 16 * 16 * 8),
 ]  # fmt: skip
@@ -157,6 +172,8 @@ MOVEMENT = [
     Entry("cast_float32", lambda x: x.to(torch.float32) * 2, ((37, 65),)),
     Entry("full_like", lambda x: torch.full_like(x, 3) + x, ((37, 65),)),
 ]
+# Not dense: what a GpSimd kernel is for, by which the checks themselves are checked.
+IRREGULAR = {"sort": Entry("sort", lambda x: x.sort(1).values, ((37, 65),))}
 ENTRIES = {e.name: e for e in POINTWISE + REDUCTIONS + CONTRACTIONS + NORMALISATIONS + MOVEMENT}
 
 

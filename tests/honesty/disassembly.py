@@ -1,0 +1,29 @@
+"""The text of compiled programs, by the disassembler that ships."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch_neuronx
+
+OBJDUMP = Path(torch_neuronx.__file__).parent / "bin" / "neuron-objdump"
+CACHE_HEADER = 48  # bytes before the container (src/runtime/disk_cache.cpp)
+
+
+def of(program: str) -> str:
+    """`program`: a file of the directory of compiled programs."""
+    with tempfile.NamedTemporaryFile(suffix=".neff") as container:
+        container.write(Path(program).read_bytes()[CACHE_HEADER:])
+        container.flush()
+        done = subprocess.run([OBJDUMP, container.name], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def gpsimd_kernels(program: str) -> list[str]:
+    """Lines that call a GpSimd kernel. A program without an instruction is an error."""
+    text = of(program)
+    assert "dma_copy" in text or "dma_transpose" in text, text[:300]
+    return re.findall(r"^.*\bgpsimd_kernel\b.*$", text, re.M)
