@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
 
 namespace neuron {
 namespace {
@@ -11,49 +13,112 @@ constexpr VariableRow kRows[] = {
     {Variable::kPlatformTarget, "NEURON_PLATFORM_TARGET_OVERRIDE", "text", "trn2",
      "Chip to emulate and compile for: trn2 (gen3) or trn3 (gen4)."},
     {Variable::kLogicalNcConfig, "NEURON_LOGICAL_NC_CONFIG", "integer", "1",
-     "Physical NeuronCores in one logical core: 1 or 2."},
+     "Physical NeuronCores in one logical core: 1 or 2.", 1, 2},
     {Variable::kVisibleCores, "NEURON_RT_VISIBLE_CORES", "text", "",
      "Logical cores this process may use: a list or range such as 0-3. Wins over NUM_CORES."},
     {Variable::kNumCores, "NEURON_RT_NUM_CORES", "integer", "",
-     "How many logical cores this process takes."},
+     "How many logical cores this process takes.", 0},
     {Variable::kLaunchBlocking, "NEURON_LAUNCH_BLOCKING", "switch", "0",
      "Every launch waits for its end, so that an error appears at the op that caused it."},
     {Variable::kNrtLibrary, "TORCHNEURON_NRT_LIBRARY", "path", "",
      "NRT library to load in place of libnrt.so.1 or the emulator."},
     {Variable::kSimd, "TORCHNEURON_SIMD", "text", "",
-     "Host instruction set of the emulator: portable, avx2, avx512 or avx512_bf16."},
-    {Variable::kCacheDirectory, "TORCH_NEURONX_NEFF_CACHE_DIR", "path", "~/.cache/torchneuron",
+     "Host instruction set of the emulator: portable, avx2, avx512 or avx512_bf16.", 0, 0,
+     "portable, avx2, avx512, avx512_bf16"},
+    {Variable::kCacheDirectory, "TORCH_NEURONX_NEFF_CACHE_DIR", "directory", "~/.cache/torchneuron",
      "Directory of compiled programs."},
     {Variable::kCacheDisabled, "TORCH_NEURONX_DISABLE_NEFF_CACHE", "switch", "0",
      "Compiled programs are kept in memory only."},
     {Variable::kCacheBytes, "TORCHNEURON_CACHE_BYTES", "integer", "4294967296",
-     "Size of the directory of compiled programs; those used longest ago are removed."},
+     "Size of the directory of compiled programs; those used longest ago are removed.", 0},
     {Variable::kCompiler, "TORCHNEURON_COMPILER", "path", "",
      "Compiler command to run per program (neuron-compile, neuronx-cc) in place of compiling in "
      "the process."},
-    {Variable::kDumpDirectory, "TORCHNEURON_DUMP_DIR", "path", "",
+    {Variable::kDumpDirectory, "TORCHNEURON_DUMP_DIR", "directory", "",
      "Where HLO, each compiler pass and each program are written as text."},
     {Variable::kStrict, "TORCHNEURON_STRICT", "switch", "0",
      "An op without a lowering is an error, not a CPU fallback."},
     {Variable::kGroups, "TORCHNEURON_INSTRUCTION_GROUPS", "switch", "1",
      "0: the emulator executes instruction by instruction. Same bits, same modelled time."},
     {Variable::kLaunchDelay, "TORCHNEURON_LAUNCH_DELAY_US", "integer", "0",
-     "Delay added to each execution in the emulator, for tests of asynchrony."},
+     "Delay added to each execution in the emulator, for tests of asynchrony.", 0},
     {Variable::kPerturb, "TORCHNEURON_PERTURB", "text", "",
      "Instruction whose results the emulator makes wrong, for tests of honesty."},
     {Variable::kGuard, "TORCHNEURON_GUARD", "switch", "0",
      "HBM is unmapped for the host: a stray host access faults."},
     {Variable::kLogLevel, "TORCH_NEURONX_LOG_LEVEL", "integer", "0",
-     "0 errors, 1 warnings, 2 information, 3 debug."},
+     "0 errors, 1 warnings, 2 information, 3 debug.", 0, 3},
     {Variable::kHbmBytes, "TORCHNEURON_HBM_BYTES", "integer", "",
-     "HBM bytes of one logical core, if less than the chip has."},
+     "HBM bytes of one logical core, if less than the chip has.", 1},
 };
 static_assert(std::size(kRows) == static_cast<size_t>(Variable::kNumVariables));
+
+std::optional<int64_t> ToInteger(const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool IsOneOf(const std::string& value, std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words)
+    if (value == word) return true;
+  return false;
+}
+
+bool IsListed(const std::string& value, std::string_view words) {
+  while (!words.empty()) {
+    const size_t comma = std::min(words.find(", "), words.size());
+    if (value == words.substr(0, comma)) return true;
+    words.remove_prefix(std::min(comma + 2, words.size()));
+  }
+  return false;
+}
+
+// A directory, or a name at which one can be made.
+bool IsDirectory(const std::string& value) {
+  std::error_code error;
+  for (std::filesystem::path path = value; !path.empty(); path = path.parent_path()) {
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status)) return std::filesystem::is_directory(status);
+    if (path == path.parent_path()) return false;
+  }
+  return true;  // relative, below the working directory
+}
+
+// Empty: the value is legal; else what would be.
+std::string Expected(const VariableRow& row, const std::string& value) {
+  if (row.type == "switch") {
+    if (IsOneOf(value, {"0", "1", "false", "true", "off", "on"})) return {};
+    return "0 or 1";
+  }
+  if (row.type == "integer") {
+    const std::optional<int64_t> number = ToInteger(value);
+    if (number && *number >= row.low && *number <= row.high) return {};
+    constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+    if (row.high != kNone) return StrCat("an integer from ", row.low, " to ", row.high);
+    return StrCat("an integer from ", row.low, " on");
+  }
+  if (row.type == "directory")
+    return IsDirectory(value) ? "" : "a directory, or a name at which one can be made";
+  if (!row.words.empty() && !IsListed(value, row.words)) return StrCat("one of ", row.words);
+  return {};
+}
 
 }  // namespace
 
 std::span<const VariableRow> Variables() { return kRows; }
 const VariableRow& RowOf(Variable variable) { return kRows[static_cast<size_t>(variable)]; }
+
+Status CheckVariables() {
+  for (const VariableRow& row : kRows) {
+    const std::optional<std::string> value = Read(row.variable);
+    if (!value) continue;
+    if (const std::string expected = Expected(row, *value); !expected.empty())
+      return InvalidArgument(row.name, " is '", *value, "'; expected ", expected);
+  }
+  return OkStatus();
+}
 
 std::optional<std::string> Read(Variable variable) {
   const char* value = std::getenv(std::string(RowOf(variable).name).c_str());
@@ -69,9 +134,7 @@ bool ReadSwitch(Variable variable) {
 std::optional<int64_t> ReadInteger(Variable variable) {
   const std::optional<std::string> text = Read(variable);
   if (!text) return std::nullopt;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error == std::errc() && end == text->data() + text->size()) return value;
+  if (const std::optional<int64_t> value = ToInteger(*text)) return value;
   std::fprintf(stderr, "torchneuron: %s should be an integer, got '%s'; using the default\n",
                std::string(RowOf(variable).name).c_str(), text->c_str());
   return std::nullopt;

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "base/status.h"
 
 namespace neuron {
 
@@ -36,16 +39,25 @@ enum class Variable : uint8_t {
 struct VariableRow {
   Variable variable;
   std::string_view name;
-  std::string_view type;  // "integer", "switch", "path", "text"
+  std::string_view type;  // "integer", "switch", "path", "directory", "text"
   std::string_view default_value;
   std::string_view meaning;
+  // What is legal, beside the type: bounds of an integer; of a text the words, comma separated.
+  int64_t low = std::numeric_limits<int64_t>::min();
+  int64_t high = std::numeric_limits<int64_t>::max();
+  std::string_view words = {};
 };
 std::span<const VariableRow> Variables();
 const VariableRow& RowOf(Variable variable);
 
+// The first variable whose value its row does not allow: name, value, what is legal. Rules that
+// need another layer's tables (chips, instructions) are that layer's.
+Status CheckVariables();
+
 std::optional<std::string> Read(Variable variable);  // nullopt: unset or empty
 bool ReadSwitch(Variable variable);                  // "1", "true", "on"; default from the row
-// nullopt if unset; a value that is no integer is reported once and taken as unset.
+// nullopt if unset. A value that is no integer is refused by CheckVariables; where nobody calls
+// that it is reported and taken as unset.
 std::optional<int64_t> ReadInteger(Variable variable);
 
 }  // namespace neuron

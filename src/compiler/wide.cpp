@@ -164,6 +164,19 @@ bool TouchesWide(const hlo::Instruction& op) {
   return wide;
 }
 
+namespace {
+
+// x >> n for a constant n from 32 on: the high word alone decides.
+bool IsHighWordShift(const hlo::Instruction& op) {
+  const hlo::Instruction* by = op.operand(1);
+  if (by->opcode() == Opcode::kBroadcast) by = by->operand(0);
+  if (op.shape().dtype != DType::kS64 || by->opcode() != Opcode::kConstant) return false;
+  const hlo::Literal& literal = by->attributes().literal;
+  return literal.IsSplat() && literal.AsInt64() >= 32 && literal.AsInt64() < 64;
+}
+
+}  // namespace
+
 bool IsWideMovement(const hlo::Instruction& op) {
   const DType to = op.shape().dtype;
   switch (op.opcode()) {
@@ -179,6 +192,8 @@ bool IsWideMovement(const hlo::Instruction& op) {
     case Opcode::kAdd:
     case Opcode::kSubtract:
       return Is64BitInteger(to);
+    case Opcode::kShiftRightArithmetic:
+      return IsHighWordShift(op);
     case Opcode::kCompare:
       return op.operand(0)->shape().dtype == DType::kS64;
     case Opcode::kConvert: {
@@ -248,6 +263,12 @@ Status EmitWide(EmitContext& ctx, const hlo::Instruction& op, const AccessPatter
           ctx.TensorScalar(Word(dst, w), Word(a.tile, w), alu,
                            static_cast<double>(WordOf(to, c.number, w)));
       }
+      return OkStatus();
+    }
+    case Opcode::kShiftRightArithmetic: {
+      const AccessPattern high = Word(args[0].tile, 1);
+      ctx.TensorScalar(Word(dst, 0), high, AluOp::kArithRightShift, args[1].number - 32);
+      ctx.TensorScalar(Word(dst, 1), high, AluOp::kArithRightShift, 31.0);
       return OkStatus();
     }
     case Opcode::kCompare:

@@ -48,6 +48,7 @@ std::optional<std::vector<int>> ParseCores(std::string_view text) {
 }  // namespace
 
 StatusOr<MachineConfig> ReadMachineConfig() {
+  NEURON_RETURN_IF_ERROR(CheckVariables());
   MachineConfig config;
   if (const auto name = Read(Variable::kPlatformTarget)) {
     const auto target = isa::TargetFromName(*name);
@@ -57,10 +58,6 @@ StatusOr<MachineConfig> ReadMachineConfig() {
     config.target = *target;
   }
   const int64_t lnc = ReadInteger(Variable::kLogicalNcConfig).value_or(1);
-  if (lnc != 1 && lnc != 2)
-    return InvalidArgument("NEURON_LOGICAL_NC_CONFIG is ", lnc,
-                           "; a logical core has 1 or 2 "
-                           "physical cores");
   config.logical_nc_config = static_cast<int>(lnc);
   const isa::TargetRow& row = isa::RowOf(config.target);
   config.total_cores = static_cast<int>(row.physical_cores / lnc);
@@ -80,7 +77,7 @@ StatusOr<MachineConfig> ReadMachineConfig() {
     config.visible_cores = *cores;
   } else {
     const int64_t count = ReadInteger(Variable::kNumCores).value_or(0);
-    if (count < 0 || count > config.total_cores)
+    if (count > config.total_cores)
       return InvalidArgument("NEURON_RT_NUM_CORES is ", count, "; ", row.name, " has ",
                              config.total_cores, " logical cores");
     for (int core = 0; core < (count == 0 ? config.total_cores : count); ++core)

@@ -303,25 +303,46 @@ Value Args::Philox(int64_t numbers) {
   return builder_.Parameter(philox_parameter_, Shape::Array(DType::kU64, {2}));
 }
 
-void Args::Report(DataError code, int32_t operand, Value bad, Value index) {
-  // One reduction: INT_MIN stands for "no element is bad", so an index of INT_MIN is reported as
-  // its neighbour.
-  constexpr int32_t kNone = std::numeric_limits<int32_t>::min();
-  Builder& b = builder_;
-  const Value none = b.ConstantInt(DType::kS32, kNone);
-  const Value shown = b.Maximum(index, b.ConstantInt(DType::kS32, kNone + 1));
+namespace {
+
+// INT_MIN stands for "no element is bad", so that one reduction finds both whether and which. An
+// index word of INT_MIN is reported as its neighbour.
+constexpr int32_t kNoIndex = std::numeric_limits<int32_t>::min();
+
+// The largest of `words` (s32) where `bad` is set, else kNoIndex.
+Value Worst(Builder& b, Value bad, Value words) {
+  const Value none = b.ConstantInt(DType::kS32, kNoIndex);
+  const Value shown = b.Maximum(words, b.ConstantInt(DType::kS32, kNoIndex + 1));
   const Value candidates = b.Select(bad, shown, b.Broadcast(none, bad.shape().dims, {}));
   std::vector<int64_t> all(bad.shape().dims.size());
   for (size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int64_t>(d);
-  const Value worst = b.ReduceMax(candidates, all);
-  const Value any = b.Compare(hlo::Comparison::kNe, worst, none);
-  const auto part = [&](int64_t value) {
+  return b.ReduceMax(candidates, all);
+}
+
+}  // namespace
+
+void Args::Report(DataError code, int32_t operand, Value bad, Value index, Value high) {
+  Builder& b = builder_;
+  const Value none = b.ConstantInt(DType::kS32, kNoIndex);
+  Value low, top, decides;
+  if (high.valid()) {
+    // Both words of one element: the largest high word, and the largest low word beside it.
+    decides = top = Worst(b, bad, high);
+    const Value beside =
+        b.Compare(hlo::Comparison::kEq, high, b.Broadcast(top, high.shape().dims, {}));
+    low = Worst(b, b.And(bad, beside), index);
+  } else {
+    decides = low = Worst(b, bad, index);
+    top = b.ShiftRightArithmetic(low, b.ConstantInt(DType::kS32, 31));
+  }
+  const Value any = b.Compare(hlo::Comparison::kNe, decides, none);
+  const auto constant = [&](int64_t value) {
     return b.Reshape(b.ConstantInt(DType::kS32, value), {1});
   };
-  const Value parts[] = {part(static_cast<int64_t>(code)), part(op_), part(operand),
-                         b.Reshape(worst, {1})};
+  const Value parts[] = {constant(static_cast<int64_t>(code)), constant(op_), constant(operand),
+                         b.Reshape(low, {1}), b.Reshape(top, {1})};
   const Value record = b.Concatenate(parts, 0);
-  errors_.push_back(b.Select(b.Broadcast(any, {4}, {}), record, b.ZerosLike(record)));
+  errors_.push_back(b.Select(b.Broadcast(any, {kErrorWords}, {}), record, b.ZerosLike(record)));
 }
 
 Value Args::FirstError(Builder& b, const std::vector<Value>& records) {
@@ -329,9 +350,14 @@ Value Args::FirstError(Builder& b, const std::vector<Value>& records) {
   for (size_t i = records.size() - 1; i-- > 0;) {
     const Value code = b.Reshape(b.Slice(records[i], {0}, {1}, {1}), {});
     const Value failed = b.Compare(hlo::Comparison::kNe, code, b.ConstantInt(DType::kS32, 0));
-    first = b.Select(b.Broadcast(failed, {4}, {}), records[i], first);
+    first = b.Select(b.Broadcast(failed, {kErrorWords}, {}), records[i], first);
   }
   return first;
+}
+
+void Args::SetRows(Value count, std::vector<size_t> results) {
+  row_count_ = count;
+  counted_results_ = std::move(results);
 }
 
 std::optional<Value> Args::error_record() {

@@ -53,7 +53,8 @@ struct ScalarParameter {
   int64_t hlo_parameter = 0;
 };
 
-// Codes of the data-error record s32[4] {code, op, operand, index}; the first error wins.
+// Codes of the data-error record s32[5] {code, op, operand, index's low word, its high word}; the
+// first error wins.
 enum class DataError : int32_t {
   kNone = 0,
   kIndexOutOfRange = 1,
@@ -61,6 +62,8 @@ enum class DataError : int32_t {
   kAssert = 3,
   kNegativeProbability = 4
 };
+
+constexpr int64_t kErrorWords = 5;
 
 class Args {
  public:
@@ -101,8 +104,17 @@ class Args {
   hlo::Value Philox(int64_t numbers);
 
   // Adds to the module's error record: where any element of `bad` (pred) is set, the op failed
-  // with `code`; `index` (s32, bad's shape) is the offending index reported.
-  void Report(DataError code, int32_t operand, hlo::Value bad, hlo::Value index);
+  // with `code`; `index` (s32, bad's shape) is the offending index reported. `high`: the high words
+  // of indices of 64 bits, if they have any.
+  void Report(DataError code, int32_t operand, hlo::Value bad, hlo::Value index,
+              hlo::Value high = {});
+
+  // How many rows of a result there are depends on data: the results at `results` have the most
+  // there can be along their first dimension, and `count` (s32[]) of them, the first, mean
+  // something. Eager execution reads the count and cuts them; a graph cannot.
+  void SetRows(hlo::Value count, std::vector<size_t> results);
+  const std::optional<hlo::Value>& row_count() const { return row_count_; }
+  const std::vector<size_t>& counted_results() const { return counted_results_; }
 
   // torch.result_type over the tensor and scalar arguments at these positions: dimensioned tensors
   // before zero-dim ones before numbers, by category; floats stay in the default dtype.
@@ -115,7 +127,7 @@ class Args {
   const std::vector<ScalarParameter>& scalar_parameters() const { return scalar_parameters_; }
   int64_t philox_parameter() const { return philox_parameter_; }  // -1: none drawn
   int64_t philox_numbers() const { return philox_numbers_; }
-  std::optional<hlo::Value> error_record();  // s32[4], if anything can fail
+  std::optional<hlo::Value> error_record();  // s32[kErrorWords], if anything can fail
   // The first record with a code, for modules of several ops.
   static hlo::Value FirstError(hlo::Builder& b, const std::vector<hlo::Value>& records);
 
@@ -134,7 +146,9 @@ class Args {
   std::vector<ScalarParameter> scalar_parameters_;
   int64_t philox_parameter_ = -1;
   int64_t philox_numbers_ = 0;
-  std::vector<hlo::Value> errors_;  // s32[4] each
+  std::optional<hlo::Value> row_count_;
+  std::vector<size_t> counted_results_;
+  std::vector<hlo::Value> errors_;  // s32[kErrorWords] each
 };
 
 DType PromoteTypes(DType a, DType b);  // torch.promote_types

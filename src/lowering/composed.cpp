@@ -101,19 +101,14 @@ Values LowerIsin(Builder& b, Args& args) {
 }
 
 // (self, mask, source): the n-th set place takes source's n-th element.
-Values LowerMaskedScatter(Builder& b, Args& args) {
+Values LowerMaskedScatter(Builder&, Args& args) {
   const Expr both[] = {Tensor(args, 0), Tensor(args, 1)};
   const Dims dims = BroadcastDims(both);
   const int64_t n = Product(dims);
   const Expr source = Tensor(args, 2);
   if (n == 0 || source.num_elements() == 0) return {both[0].BroadcastTo(dims)};
   const Expr mask = Reshaped(both[1].BroadcastTo(dims), {n});
-  const Expr ones = mask.As(DType::kS32);
-  std::vector<hlo::WindowDimension> window(1);
-  window[0].size = n;
-  window[0].padding_low = n - 1;
-  const Expr rank = {
-      b, b.ReduceWindow(ones, ones.LikeInt(0), window, b.Combiner(hlo::Opcode::kAdd, DType::kS32))};
+  const Expr rank = RunningCount(mask);
   const int64_t available = source.num_elements();
   const Expr place = Minimum(Maximum(rank - 1.0, 0.0), rank.LikeInt(available - 1));
   const Expr taken = TakeAlong(Reshaped(source, {available}), 0, place);

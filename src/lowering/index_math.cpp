@@ -8,17 +8,34 @@ using hlo::Builder;
 using hlo::Shape;
 using hlo::Value;
 
+IndexWords SplitIndex(Expr index) {
+  IndexWords words;
+  words.low = index.As(DType::kS32);
+  if (index.dtype() != DType::kS64) return words;
+  words.high = Apply(hlo::Opcode::kShiftRightArithmetic, index, index.LikeInt(32)).As(DType::kS32);
+  words.beyond =
+      words.high != Apply(hlo::Opcode::kShiftRightArithmetic, words.low, words.low.LikeInt(31));
+  return words;
+}
+
 Expr CheckedIndex(Args& args, Expr index, int64_t extent, int32_t operand, bool wraps) {
-  const Expr i = index.As(DType::kS32);
-  const Expr low = i < i.LikeInt(wraps ? -extent : 0);
-  const Expr high = i >= i.LikeInt(extent);
-  args.Report(DataError::kIndexOutOfRange, operand, low || high, i);
+  const IndexWords words = SplitIndex(index);
+  const Expr i = words.low;
+  Expr bad = (i < i.LikeInt(wraps ? -extent : 0)) || (i >= i.LikeInt(extent));
+  if (words.high.valid()) bad = bad || words.beyond;
+  args.Report(DataError::kIndexOutOfRange, operand, bad, i, words.high);
   const Expr wrapped = wraps ? Select(i < 0.0, i + i.LikeInt(extent), i) : i;
   return Minimum(Maximum(wrapped, 0.0), wrapped.LikeInt(std::max<int64_t>(extent - 1, 0)));
 }
 
 Expr TakeAlong(Expr x, int64_t dim, Expr index) {
   Builder& b = x.builder();
+  if (index.num_elements() == 0) {  // x may have nothing to take either, which a gather refuses
+    Dims dims = x.dims();
+    dims.erase(dims.begin() + dim);
+    dims.insert(dims.begin() + dim, index.dims().begin(), index.dims().end());
+    return {b, b.Full(Shape::Array(x.dtype(), dims), 0)};
+  }
   hlo::GatherDimensions dims;
   dims.collapsed_slice_dims = {dim};
   dims.start_index_map = {dim};
@@ -62,6 +79,28 @@ Expr ScatterAlong(Expr x, int64_t dim, Expr index, Expr updates, ScatterMode mod
                             [](Builder&, std::span<const Value> p) { return p[1]; });
   };
   return {b, b.Scatter(x, index, updates, dims, combiner())};
+}
+
+Expr RunningCount(Expr mask) {
+  Builder& b = mask.builder();
+  const Expr ones = mask.As(DType::kS32);
+  const int64_t n = mask.num_elements();
+  if (n == 0) return ones;
+  std::vector<hlo::WindowDimension> window(1);
+  window[0].size = n;
+  window[0].padding_low = n - 1;
+  return {
+      b, b.ReduceWindow(ones, ones.LikeInt(0), window, b.Combiner(hlo::Opcode::kAdd, DType::kS32))};
+}
+
+Expr Compacted(Expr x, Expr mask, Expr rank) {
+  Builder& b = x.builder();
+  const int64_t n = mask.num_elements();
+  if (x.num_elements() == 0) return x;
+  // What is not wanted goes behind the end, where a scatter drops it.
+  const Expr place = Select(mask, rank - 1.0, rank.LikeInt(n));
+  const Expr zeros = {b, b.Full(Shape::Array(x.dtype(), x.dims()), 0)};
+  return ScatterAlong(zeros, 0, place, x, ScatterMode::kReplace);
 }
 
 // The smallest index whose value is extreme: two plain reductions of a row that stays in SBUF.

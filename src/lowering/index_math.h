@@ -7,6 +7,13 @@
 
 namespace neuron::lowering {
 
+// An index tensor as words of 32 bits: `low` is the index where it fits, `high` what a 64-bit one
+// has beside it (not valid for narrower ones), `beyond` where it does not fit (pred, ditto).
+struct IndexWords {
+  Expr low, high, beyond;
+};
+IndexWords SplitIndex(Expr index);
+
 // An index tensor as s32 in [0, extent). Negative entries count from the end if `wraps`. What is
 // out of range is reported as an error of argument `operand` and then clamped to a legal place.
 Expr CheckedIndex(Args& args, Expr index, int64_t extent, int32_t operand, bool wraps);
@@ -24,6 +31,13 @@ struct Located {
   Expr value, index;
 };
 Located Locate(Expr x, int64_t dim, bool max);
+
+// Of a mask [n]: the number of set elements up to and including each, s32.
+Expr RunningCount(Expr mask);
+
+// The rows of x [n, ...] whose mask is set, in order; rows behind them are zero. `rank`:
+// RunningCount(mask).
+Expr Compacted(Expr x, Expr mask, Expr rank);
 
 // x sorted along `dim`, stable, NaN last in ascending order; with the places of the elements, s32.
 struct Sorted {

@@ -22,6 +22,20 @@ struct Advanced {
   int64_t position = 0;
 };
 
+// The mask, if the only index is one and it leads: x[mask, ...].
+std::optional<Expr> OnlyMask(Args& args, size_t argument) {
+  const std::vector<Value> given = args.tensors(argument);
+  if (given.empty() || !given[0].valid()) return std::nullopt;
+  for (size_t i = 1; i < given.size(); ++i)
+    if (given[i].valid()) return std::nullopt;
+  const Expr mask = {args.builder(), given[0]};
+  if (mask.dtype() != DType::kPred && mask.dtype() != DType::kU8) return std::nullopt;
+  return mask.dtype() == DType::kPred ? mask : mask != 0.0;
+}
+
+// Dims without the first `n`.
+Dims Behind(const Dims& dims, int64_t n) { return {dims.begin() + n, dims.end()}; }
+
 // Refuses masks: their results' shapes depend on data.
 std::optional<Advanced> ReadIndices(Args& args, Expr x, size_t argument) {
   Builder& b = args.builder();
@@ -91,8 +105,20 @@ Expr Permuted(Expr x, const Dims& order) {
   return {x.builder(), x.builder().Transpose(x, order)};
 }
 
+// x[mask]: as many rows as the mask has set elements, of the dimensions behind it.
+Values LowerMaskedRows(Args& args, Expr x, Expr mask) {
+  Builder& b = args.builder();
+  const int64_t n = mask.num_elements();
+  Dims dims = Behind(x.dims(), mask.rank());
+  dims.insert(dims.begin(), n);
+  const Expr flat = Reshaped(mask, {n});
+  args.SetRows(b.ReduceSum(flat.As(DType::kS32), {0}), {0});
+  return {Compacted(Reshaped(x, dims), flat, RunningCount(flat))};
+}
+
 Values LowerIndex(Builder&, Args& args) {
   const Expr x = Tensor(args, 0);
+  if (const auto mask = OnlyMask(args, 1)) return LowerMaskedRows(args, x, *mask);
   const auto a = ReadIndices(args, x, 1);
   if (!a) return {};
   // One index tensor is a gather along its dimension, without moving anything.
@@ -102,16 +128,34 @@ Values LowerIndex(Builder&, Args& args) {
   return {Permuted(TakeAlong(AsRows(x, *a), 0, a->index), ResultOrder(*a, false))};
 }
 
-// x[mask] = value, which needs no index: one mask that leads, and one value.
+// x[mask] = values needs no index. `values` is either one row for all set elements, or has a row
+// per element of the mask, of which the first belong to the set ones in order (the caller sees to
+// that, since how many there are depends on data).
 std::optional<Expr> PutMasked(Args& args, Expr x) {
-  const std::vector<Value> indices = args.tensors(1);
-  const Expr values = Tensor(args, 2);
-  if (indices.size() != 1 || !indices[0].valid() || args.flag(3)) return std::nullopt;
-  Expr mask = {x.builder(), indices[0]};
-  if (mask.dtype() != DType::kPred || values.num_elements() != 1) return std::nullopt;
-  Dims dims = mask.dims();
-  dims.resize(x.dims().size(), 1);
-  return Select(Reshaped(mask, dims), Reshaped(Cast(values, x.dtype()), {}), x);
+  const auto mask = OnlyMask(args, 1);
+  if (!mask) return std::nullopt;
+  const bool accumulate = args.flag(3);
+  const DType compute = accumulate ? ComputeType(x.dtype()) : x.dtype();
+  const Expr values = Cast(Tensor(args, 2), compute);
+  const Dims rest = Behind(x.dims(), mask->rank());
+  const int64_t n = mask->num_elements();
+  if (x.num_elements() == 0) return x;
+  Dims dims = {n};
+  dims.insert(dims.end(), rest.begin(), rest.end());
+  Dims column(dims.size(), 1);
+  column[0] = n;
+  const Expr flat = Reshaped(*mask, {n});
+  const Expr set = Reshaped(flat, column);
+  const Expr rows = Reshaped(x.As(compute), dims);
+  Expr put = values;
+  if (values.rank() == static_cast<int64_t>(dims.size()) && values.dims()[0] == n && n > 1) {
+    const Expr all = values.BroadcastTo(dims);
+    const Expr place = Maximum(RunningCount(flat) - 1.0, 0.0);
+    put = TakeAlong(all, 0, place);
+  }
+  if (accumulate) put = rows + put;
+  return Reshaped(Select(set.BroadcastTo(dims), put.BroadcastTo(dims), rows), x.dims())
+      .As(x.dtype());
 }
 
 // (self, indices, values, accumulate)
@@ -148,12 +192,12 @@ Values LowerIndexSelect(Builder&, Args& args) {
   const int64_t dim = WrapDim(args.integer(1), self.rank());
   const Expr index = AtLeast1d(Tensor(args, 2));
   const int64_t extent = x.dims()[static_cast<size_t>(dim)];
-  const Expr y = TakeAlong(x, dim, CheckedIndex(args, index, extent, 2, true));
+  const Expr y = TakeAlong(x, dim, CheckedIndex(args, index, extent, 2, false));
   return {self.rank() == 0 ? Reshaped(y, {}) : y};
 }
 
 // self with `source` combined in along dim at a vector of indices.
-Expr PutAlong(Args& args, Expr self, Expr source, ScatterMode mode) {
+Expr PutAlong(Args& args, Expr self, Expr source, ScatterMode mode, bool wraps = false) {
   const Expr x = AtLeast1d(self);
   const int64_t dim = WrapDim(args.integer(1), self.rank());
   const Expr index = AtLeast1d(Tensor(args, 2));
@@ -162,7 +206,7 @@ Expr PutAlong(Args& args, Expr self, Expr source, ScatterMode mode) {
   dims[static_cast<size_t>(dim)] = index.dims()[0];
   source =
       source.num_elements() == Product(dims) ? Reshaped(source, dims) : source.BroadcastTo(dims);
-  const Expr y = ScatterAlong(x, dim, CheckedIndex(args, index, extent, 2, true), source, mode);
+  const Expr y = ScatterAlong(x, dim, CheckedIndex(args, index, extent, 2, wraps), source, mode);
   return Reshaped(y, self.dims());
 }
 
@@ -179,7 +223,7 @@ Values LowerIndexCopy(Builder&, Args& args) {
 }
 Values LowerIndexFill(Builder&, Args& args) {
   const Expr self = Tensor(args, 0);
-  return {PutAlong(args, self, Operand(args, 3, self.dtype()), ScatterMode::kReplace)};
+  return {PutAlong(args, self, Operand(args, 3, self.dtype()), ScatterMode::kReplace, true)};
 }
 
 // Elements by their place in the flattened tensor. (self, index)

@@ -2,6 +2,7 @@
 // that forward and backward are elementwise work and row sums; nothing is gathered.
 #include "lowering/dims.h"
 #include "lowering/elementwise.h"
+#include "lowering/index_math.h"
 #include "lowering/rows.h"
 
 namespace neuron::lowering {
@@ -18,12 +19,18 @@ struct Picked {
 // x is [C] or [N, C, ...], target [] or [N, ...]; classes are dimension `axis`.
 Picked Pick(Args& args, Expr x, size_t target_argument, int64_t ignore_index) {
   Builder& b = args.builder();
-  const Expr target = Operand(args, target_argument, DType::kS32);
+  const IndexWords words = SplitIndex(Tensor(args, target_argument));
+  const Expr target = words.low;
   const int64_t axis = x.rank() == 1 ? 0 : 1;
   const int64_t classes = x.dims()[static_cast<size_t>(axis)];
-  const Expr ignored = target == target.LikeInt(ignore_index);
-  const Expr bad = !ignored && ((target < 0.0) || (target >= target.LikeInt(classes)));
-  args.Report(DataError::kIndexOutOfRange, static_cast<int32_t>(target_argument), bad, target);
+  Expr ignored = target == target.LikeInt(ignore_index);
+  Expr outside = (target < 0.0) || (target >= target.LikeInt(classes));
+  if (words.high.valid()) {
+    ignored = ignored && !words.beyond;
+    outside = outside || words.beyond;
+  }
+  args.Report(DataError::kIndexOutOfRange, static_cast<int32_t>(target_argument),
+              !ignored && outside, target, words.high);
   Dims kept = x.dims();
   kept[static_cast<size_t>(axis)] = 1;
   const Expr column = Reshaped(target, kept);

@@ -29,6 +29,7 @@ std::string Notes(const Row& row) {
     notes += note;
   };
   if (row.flags & kView) add("view");
+  if (row.flags & kDataDependent) add("size depends on data");
   if (row.flags & kGraphOnly) add("in graphs");
   if (row.flags & kRandom) add("random");
   if (row.mutates != 0) add("overwrites");

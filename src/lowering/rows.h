@@ -35,7 +35,8 @@ namespace neuron::lowering {
   V(Foreach)                        \
   V(Optimizer)                      \
   V(Padding)                        \
-  V(Composed)
+  V(Composed)                       \
+  V(DataDependent)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

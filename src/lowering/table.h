@@ -5,7 +5,10 @@
 // only in place are rows of their own, with `mutates`. A family is a file: `extern const
 // std::span<const Row> kActivationRows;`, collected in table.cpp.
 //
-// What a row cannot express (a boolean mask as an index, an unusual option) it refuses with
+// Where data decide how many rows a result has (nonzero, unique), the row computes the most there
+// can be and says which count (Args::SetRows).
+//
+// What a row cannot express (an unusual option) it refuses with
 // Builder::Fail(Unimplemented(...)): the caller falls back to CPU and counts it.
 #pragma once
 
@@ -29,8 +32,9 @@ enum RowFlags : uint32_t {
   kElementwise = 1u << 0,  // may write through an alias of an equally shaped and strided input
   kView = 1u << 1,         // returns an alias in eager; lowered only inside FX graphs
   kRandom = 1u << 2,
-  kCreation = 1u << 3,   // no tensor argument decides the device
-  kGraphOnly = 1u << 4,  // eager keeps ATen's own kernel (it allocates, or crosses devices)
+  kCreation = 1u << 3,       // no tensor argument decides the device
+  kDataDependent = 1u << 5,  // sizes depend on data: no meta kernel, not in graphs
+  kGraphOnly = 1u << 4,      // eager keeps ATen's own kernel (it allocates, or crosses devices)
 };
 
 struct Row {

@@ -105,7 +105,7 @@ Status Device::RunLaunch(Launch& launch) {
   }
   if (launch.error_record == nullptr) [[likely]]
     return OkStatus();
-  std::array<int32_t, 4> record{};
+  ErrorRecord record{};
   NEURON_ASSIGN_OR_RETURN(const Place place, Locate(index_, launch.error_record, sizeof(record)));
   if (place.segment->host_addressable) {
     std::memcpy(record.data(), launch.error_record, sizeof(record));

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "runtime/runtime.h"
 
@@ -36,9 +35,9 @@ std::string Who(std::string_view launch, int32_t op) {
 
 void SetOpNamer(OpNamer function) { namer.store(function, std::memory_order_release); }
 
-Status FromErrorRecord(ErrorRecord record, const char* op) {
-  const auto [code, inner_op, operand, index] =
-      std::tuple(record[0], record[1], record[2], record[3]);
+Status FromErrorRecord(const ErrorRecord& record, const char* op) {
+  const auto [code, inner_op, operand, low, high] = record;
+  const int64_t index = int64_t{high} << 32 | static_cast<uint32_t>(low);
   const std::string who = Who(op ? op : "", inner_op);
   switch (code) {
     case kNone:

@@ -1,18 +1,18 @@
-// The data-error record s32[4] {code, op, operand, index} that a program writes (docs/design,
-// contracts.md): what it says as a Status.
+// The data-error record s32[5] {code, op, operand, index's low word, its high word} that a program
+// writes (docs/design, contracts.md): what it says as a Status.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <span>
 
 #include "base/status.h"
 
 namespace neuron::runtime {
 
-using ErrorRecord = std::span<const int32_t, 4>;
+using ErrorRecord = std::array<int32_t, 5>;
 
 // OK for code 0. `op` names the launch, record[1] the op inside it (SetOpNamer), which is said as
 // well where it is another: in a compiled graph.
-Status FromErrorRecord(ErrorRecord record, const char* op);
+Status FromErrorRecord(const ErrorRecord& record, const char* op);
 
 }  // namespace neuron::runtime

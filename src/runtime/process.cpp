@@ -9,8 +9,10 @@
 #include <mutex>
 
 #include "base/environment.h"
+#include "isa/instruction.h"
 #include "isa/target.h"
 #include "nrt/loader.h"
+#include "runtime/compile.h"
 
 namespace neuron::runtime {
 namespace {
@@ -35,8 +37,9 @@ void StopAtExit() {
   state.store(kExiting);
 }
 
-// The target's name in the environment, checked here because an NRT status carries no text.
+// Checked here, with the tables of the layers below, because an NRT status carries no text.
 Status CheckEnvironment() {
+  NEURON_RETURN_IF_ERROR(CheckVariables());
   if (const auto name = Read(Variable::kPlatformTarget); name && !isa::TargetFromName(*name)) {
     std::string known;
     for (const isa::TargetRow& row : isa::Targets())
@@ -44,8 +47,10 @@ Status CheckEnvironment() {
     return InvalidArgument(RowOf(Variable::kPlatformTarget).name, "=", *name,
                            " names no chip; known are: ", known);
   }
-  if (const auto lnc = ReadInteger(Variable::kLogicalNcConfig); lnc && *lnc != 1 && *lnc != 2)
-    return InvalidArgument(RowOf(Variable::kLogicalNcConfig).name, " should be 1 or 2, got ", *lnc);
+  if (const auto mnemonic = Read(Variable::kPerturb);
+      mnemonic && !isa::OpcodeFromMnemonic(*mnemonic))
+    return InvalidArgument(RowOf(Variable::kPerturb).name, " is '", *mnemonic,
+                           "', which is no instruction; docs/reference/isa.md lists them");
   return OkStatus();
 }
 
@@ -91,6 +96,7 @@ DeviceProperties PropertiesOf(const nrt::Library& nrt, int index) {
 
 Status InitializeLocked(Machine& machine) {
   NEURON_RETURN_IF_ERROR(CheckEnvironment());
+  if (Read(Variable::kCompiler) && !CompilerIdentity().ok()) return CompilerIdentity().status();
   if (!nrt::GetLibrary().ok()) return nrt::GetLibrary().status();
   const nrt::Library& nrt = **nrt::GetLibrary();
   NEURON_RETURN_IF_ERROR(

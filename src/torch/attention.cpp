@@ -23,8 +23,10 @@ int64_t ChooseAttention(const at::Tensor& query, const at::Tensor& key, const at
           nullptr;
   const bool plain = query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && dropout == 0 &&
                      !grouped && query.scalar_type() == key.scalar_type() && query.numel() > 0 &&
-                     key.numel() > 0 && value.numel() > 0 && query.size(1) == key.size(1) &&
-                     key.size(1) == value.size(1);
+                     key.scalar_type() == value.scalar_type() && key.numel() > 0 &&
+                     value.numel() > 0 && query.sizes().slice(0, 2) == key.sizes().slice(0, 2) &&
+                     key.sizes().slice(0, 3) == value.sizes().slice(0, 3) &&
+                     query.size(3) == key.size(3);
   return fused && plain ? kOverrideable : kMath;
 }
 

@@ -67,8 +67,12 @@ bool Writes(const c10::Argument& argument) {
 
 // Indices and what is copied or split may be on the CPU beside a neuron tensor, as on CUDA.
 bool TakesHostTensors(const std::string& name) {
-  for (const char* part : {"index", "copy", "split", "pin"})
+  for (const char* part : {"copy", "split", "pin"})
     if (name.find(part) != std::string::npos) return true;
+  for (const char* op :
+       {"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_",
+        "aten::_unsafe_index", "aten::_unsafe_index_put"})
+    if (name == op) return true;
   return false;
 }
 
@@ -114,20 +118,22 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
 
 }  // namespace
 
-void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                   const std::string& why) {
+void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, const std::string& why,
+                   bool wrong_arguments) {
   const c10::FunctionSchema& schema = op.schema();
-  const std::string& overload = schema.overload_name();
-  NoteFallback(overload.empty() ? schema.name() : schema.name() + "." + overload, why);
+  const std::string name =
+      schema.overload_name().empty() ? schema.name() : schema.name() + "." + schema.overload_name();
+  const auto& arguments = schema.arguments();
+  const size_t begin = stack->size() - arguments.size();
+  // An error of the caller's, whether or not falling back is allowed.
+  if (!TakesHostTensors(schema.name()))
+    CheckSameDevice(schema.name(), {stack->data() + begin, arguments.size()});
+  if (!wrong_arguments) NoteFallback(name, why);
   TORCH_CHECK_NOT_IMPLEMENTED(
       op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "Could not run '", schema.name(),
       "' on 'neuron' tensors: it has neither a lowering nor a CPU kernel to fall back to");
   EnsureInitialized();
 
-  const auto& arguments = schema.arguments();
-  const size_t begin = stack->size() - arguments.size();
-  if (!TakesHostTensors(schema.name()))
-    CheckSameDevice(schema.name(), {stack->data() + begin, arguments.size()});
   HostMirror mirror;
   int device = -1;
   for (size_t i = 0; i < arguments.size(); ++i)
@@ -150,8 +156,14 @@ void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
   {
     std::optional<HostSeed> seed;
     if (op.hasTag(at::Tag::nondeterministic_seeded) && !generator_given) seed.emplace(device);
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    try {
+      op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    } catch (c10::Error& error) {
+      error.add_context("in " + name + " on 'neuron'");
+      throw;
+    }
   }
+  if (wrong_arguments) NoteFallback(name, why);
 
   mirror.WriteBack();
   const size_t results = schema.returns().size();

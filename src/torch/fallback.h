@@ -12,9 +12,10 @@
 
 namespace neuron::pytorch {
 
-// `why`: what kept a row that exists from serving the call.
+// `why`: what kept a row that exists from serving the call. `wrong_arguments`: they look so; the
+// call is no fallback if CPU refuses them too. CPU's exceptions leave with the op named.
 void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                   const std::string& why = "");
+                   const std::string& why = "", bool wrong_arguments = false);
 
 // Counts and, the first time, logs; throws NotImplementedError under the strict switch.
 void NoteFallback(const std::string& op, const std::string& why = "");

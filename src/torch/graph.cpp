@@ -50,7 +50,7 @@ std::vector<at::Tensor> GraphExecutable::Run(const std::vector<at::Tensor>& inpu
   launch.op = name_.c_str();
   at::Tensor record;
   if (has_error_record_) {
-    record = EmptyContiguous(device_, {4}, at::kInt);
+    record = EmptyContiguous(device_, {lowering::kErrorWords}, at::kInt);
     launch.error_record = record.mutable_data_ptr();
   }
   std::vector<at::Tensor> random_states;
@@ -152,6 +152,8 @@ std::vector<int> GraphBuilder::Call(const std::string& overload,
                       ToDType(c10::get_default_dtype_as_scalartype()));
   const lowering::Values values = row->lower(b_, args);
   Check();
+  TORCH_CHECK_NOT_IMPLEMENTED(!args.row_count().has_value(), overload,
+                              ": the result's size depends on data");
   if (args.philox_parameter() >= 0) {
     parameter_input_.push_back(-1 - static_cast<int>(result_->philox_numbers_.size()));
     result_->philox_numbers_.push_back(args.philox_numbers());
@@ -237,7 +239,10 @@ std::shared_ptr<GraphExecutable> GraphBuilder::Compile() {
   return result_;
 }
 
-bool HasRow(const std::string& overload) { return lowering::FindRow(overload) != nullptr; }
+bool HasRow(const std::string& overload) {
+  const lowering::Row* row = lowering::FindRow(overload);
+  return row != nullptr && (row->flags & lowering::kDataDependent) == 0;
+}
 
 std::vector<std::string> RowNames() {
   std::vector<std::string> out;

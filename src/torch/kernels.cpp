@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "torch/data_dependent.h"
 #include "torch/fallback.h"
 #include "torch/forms.h"
 #include "torch/op_entry.h"
@@ -43,7 +44,8 @@ class BoxedKernel final : public c10::OperatorKernel {
   explicit BoxedKernel(std::unique_ptr<OpEntry> entry)
       : entry_(std::move(entry)),
         returns_(ReturnSources(entry_->op.schema())),
-        check_(FindValueCheck(DisplayName(entry_->op.operator_name()))) {
+        check_(FindValueCheck(DisplayName(entry_->op.operator_name()))),
+        prepare_(FindPreparation(entry_->row->overload)) {
     for (const c10::Argument& returned : entry_->op.schema().returns())
       returns_list_ |= returned.type()->kind() == c10::TypeKind::ListType;
   }
@@ -55,16 +57,18 @@ class BoxedKernel final : public c10::OperatorKernel {
     c10::SmallVector<c10::IValue, 4> aliased;
     std::span<const PlanResult> results;
     {
+      std::optional<int64_t> rows;
+      if (prepare_ != nullptr) rows = prepare_({stack->data() + begin, count});
       const std::span<const c10::IValue> arguments(stack->data() + begin, count);
       if (check_ != nullptr) check_(arguments);
       Call call;
       Flatten(*entry_, arguments, call);
       Plan* plan = FindOrBuildPlan(*entry_, op, arguments, call);
       if (!plan->fallback_reason.empty()) [[unlikely]] {
-        FallbackToCpu(op, stack, plan->fallback_reason);
+        FallbackToCpu(op, stack, plan->fallback_reason, plan->wrong_arguments);
         return;
       }
-      RunPlan(*entry_, *plan, arguments, call, fresh);
+      RunPlan(*entry_, *plan, arguments, call, fresh, rows);
       results = plan->results;
       for (const int source : returns_)
         if (source >= 0) aliased.push_back(arguments[static_cast<size_t>(source)]);
@@ -89,6 +93,7 @@ class BoxedKernel final : public c10::OperatorKernel {
   std::unique_ptr<OpEntry> entry_;
   std::vector<int> returns_;
   ValueCheck check_;
+  Preparation prepare_;
   bool returns_list_ = false;
 };
 

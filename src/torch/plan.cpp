@@ -5,6 +5,7 @@
 #include "torch/arguments.h"
 #include "torch/capture.h"
 #include "torch/copy.h"
+#include "torch/data_dependent.h"
 #include "torch/device.h"
 #include "torch/generator.h"
 #include "torch/philox_ring.h"
@@ -52,11 +53,14 @@ Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
 }
 
 void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue> arguments,
-             const Call& call, c10::SmallVectorImpl<at::Tensor>& returned) {
+             const Call& call, c10::SmallVectorImpl<at::Tensor>& returned,
+             std::optional<int64_t> rows) {
   const int device = call.device;
   c10::SmallVector<at::Tensor, 4> temporaries;  // of kCopyInto and the error record
   c10::SmallVector<void*, 8> addresses;
   void* error_record = nullptr;
+  at::Tensor row_count;
+  bool counted = false;
   for (const PlanResult& result : plan.results) {
     void* address = nullptr;
     switch (result.kind) {
@@ -81,8 +85,14 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
         temporaries.push_back(EmptyContiguous(device, result.sizes, result.dtype));
         address = error_record = temporaries.back().mutable_data_ptr();
         break;
+      case Kind::kRowCount:
+        temporaries.push_back(EmptyContiguous(device, {}, result.dtype));
+        row_count = temporaries.back();
+        address = row_count.mutable_data_ptr();
+        break;
     }
     addresses.push_back(address);
+    counted |= result.counted;
   }
   if (plan.executable == nullptr) return;
 
@@ -119,12 +129,24 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
     launch.scalars.push_back(ScalarSlot(p, arguments));
   Submit(device, stream, std::move(launch));
 
-  size_t temporary = 0;
-  for (const PlanResult& result : plan.results)
-    if (result.kind == Kind::kCopyInto)
-      Copy(*call.tensors[static_cast<size_t>(result.tensor)], temporaries[temporary++], false);
-    else if (result.kind == Kind::kErrorRecord)
+  if (counted && !rows.has_value()) rows = ReadCount(row_count);
+  size_t temporary = 0, fresh = 0;
+  for (const PlanResult& result : plan.results) {
+    if (result.kind == Kind::kCopyInto) {
+      const at::Tensor& to = *call.tensors[static_cast<size_t>(result.tensor)];
+      at::Tensor from = temporaries[temporary++];
+      if (result.counted) {
+        from = FirstRows(from, *rows);
+        at::native::resize_output(to, from.sizes());
+      }
+      Copy(to, from, false);
+    } else if (result.kind == Kind::kErrorRecord || result.kind == Kind::kRowCount) {
       ++temporary;
+    } else if (result.kind == Kind::kNew || result.kind == Kind::kUndefined) {
+      at::Tensor& tensor = returned[fresh++];
+      if (result.counted) tensor = FirstRows(tensor, *rows);
+    }
+  }
 }
 
 }  // namespace neuron::pytorch

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,13 @@ struct PlanResult {
     kNew,          // a new tensor, returned
     kInto,         // bound to the memory of tensor `tensor` of the call
     kCopyInto,     // a new tensor, then copied into tensor `tensor`: their memory overlaps an input
-    kErrorRecord,  // s32[4]
+    kErrorRecord,  // s32[lowering::kErrorWords]
+    kRowCount,     // s32[]: how many rows of the counted results mean something
   };
   Kind kind = Kind::kNew;
   int tensor = -1;
-  int64_t integer = 0;  // of kUndefined, where the schema returns an int
+  bool counted = false;  // sizes[0] is the most there can be; kNew or kCopyInto
+  int64_t integer = 0;   // of kUndefined, where the schema returns an int
   std::vector<int64_t> sizes, strides;
   at::ScalarType dtype = at::ScalarType::Undefined;
 };
@@ -43,6 +46,9 @@ struct Plan {
   std::vector<uint64_t> key;
   // Not empty: this call runs on the CPU, and why (logged once).
   std::string fallback_reason;
+  // The reason is the arguments: CPU has the last word, by its own exception, or else by its
+  // result.
+  bool wrong_arguments = false;
   std::shared_ptr<runtime::Executable> executable;  // nullptr: nothing to compute
   std::vector<PlanResult> results;                  // in the order of the program's results
   std::vector<PlanBuffer> buffers;                  // in signature order
@@ -60,8 +66,10 @@ std::unique_ptr<Plan> BuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
 Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
                       std::span<const c10::IValue> arguments, Call& call);
 
-// Runs `plan`; new tensors that the op returns are appended to `returned`.
+// Runs `plan`; new tensors that the op returns are appended to `returned`. `rows`: of counted
+// results, where the caller knows it; else it is read, which waits for the device.
 void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue> arguments,
-             const Call& call, c10::SmallVectorImpl<at::Tensor>& returned);
+             const Call& call, c10::SmallVectorImpl<at::Tensor>& returned,
+             std::optional<int64_t> rows = std::nullopt);
 
 }  // namespace neuron::pytorch

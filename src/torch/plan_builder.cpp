@@ -7,6 +7,7 @@
 #include "hlo/builder.h"
 #include "lowering/strided.h"
 #include "lowering/table.h"
+#include "torch/argument_checks.h"
 #include "torch/arguments.h"
 #include "torch/device.h"
 #include "torch/dtype.h"
@@ -20,10 +21,6 @@ namespace {
 
 using Kind = PlanResult::Kind;
 
-constexpr std::string_view kOneDtype[] = {
-    "aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "aten::addbmm",
-    "aten::mv", "aten::dot", "aten::vdot",  "aten::addmv",   "aten::convolution",
-};
 // A tensor of the call while its plan is being built.
 struct Operand {
   const at::Tensor* tensor = nullptr;
@@ -46,27 +43,56 @@ class PlanBuilder {
               const Call& call)
       : entry_(entry), op_(op), arguments_(arguments), call_(call), b_(entry.name) {}
 
+  // Meta kernels, many of them Python's, word a refusal in their own way and class. CPU's counts.
   std::unique_ptr<Plan> Build() {
+    std::string refusal;
+    try {
+      return BuildChecked();
+    } catch (const c10::Error& error) {
+      refusal = error.what_without_backtrace();
+    } catch (const std::exception& error) {
+      refusal = error.what();
+    }
+    return Refuse(refusal.empty() ? "wrong arguments" : refusal, true);
+  }
+
+ private:
+  std::unique_ptr<Plan> BuildChecked() {
     plan_->key.assign(call_.key.begin(), call_.key.end());
     if (call_.mixed_devices) {
       return Refuse("it mixes devices");  // an error there, unless the op takes host tensors
     }
     if (call_.unsupported) return Refuse("of an element type or layout");
-    CheckOneDtype();
-    meta_ = InferMeta(op_, arguments_);
+    CheckArguments(entry_, arguments_, call_.tensors);
+    if (!DependsOnData()) meta_ = InferMeta(op_, arguments_);
     CollectOperands();
-    if (const Status status = Lower(); !status.ok()) return Refuse(status.ToString());
+    if (const Status status = Lower(); !status.ok())
+      return Refuse(status.ToString(), IsInvalidArgument(status));
     if (roots_.empty()) return std::move(plan_);
     if (const Status status = Compile(); !status.ok()) return Refuse(status.ToString());
     return std::move(plan_);
   }
 
- private:
-  std::unique_ptr<Plan> Refuse(std::string why) {
+  std::unique_ptr<Plan> Refuse(std::string why, bool wrong_arguments = false) {
     plan_ = std::make_unique<Plan>();
     plan_->key.assign(call_.key.begin(), call_.key.end());
     plan_->fallback_reason = std::move(why);
+    plan_->wrong_arguments = wrong_arguments;
     return std::move(plan_);
+  }
+
+  // No meta kernel knows the result's sizes: of a row that says so, and where a mask is an index.
+  bool DependsOnData() const {
+    if ((entry_.row->flags & lowering::kDataDependent) != 0) return true;
+    for (const c10::IValue& value : arguments_) {
+      if (!value.isOptionalTensorList()) continue;
+      for (const c10::IValue& element : value.toListRef())
+        if (element.isTensor() && element.toTensor().defined() &&
+            (element.toTensor().scalar_type() == at::kBool ||
+             element.toTensor().scalar_type() == at::kByte))
+          return true;
+    }
+    return false;
   }
 
   void CollectOperands() {
@@ -84,6 +110,9 @@ class PlanBuilder {
         const size_t index = operands_.size();
         if (meta_.has_value() && entry_.args[i].written && index < meta_->arguments.size() &&
             meta_->arguments[index].sizes != operand.sizes) {
+          TORCH_CHECK(entry_.form == Form::kOut, "output with shape ", tensor.sizes(),
+                      " doesn't match the broadcast shape ",
+                      at::IntArrayRef(meta_->arguments[index].sizes));
           operand.sizes = meta_->arguments[index].sizes;
           operand.strides = meta_->arguments[index].strides;
         }
@@ -92,16 +121,6 @@ class PlanBuilder {
     }
     first_operand_.back() = operands_.size();
     FindCommonOrder();
-  }
-
-  // Contractions do not promote; their meta kernels do not look.
-  void CheckOneDtype() const {
-    const std::string_view overload = entry_.row->overload;
-    if (std::ranges::count(kOneDtype, overload.substr(0, overload.find('.'))) == 0) return;
-    for (const at::Tensor* tensor : call_.tensors)
-      TORCH_CHECK(tensor->scalar_type() == call_.tensors[0]->scalar_type(), entry_.name,
-                  ": expected all tensors to have the same dtype, but got: ",
-                  call_.tensors[0]->scalar_type(), " and ", tensor->scalar_type());
   }
 
   template <typename F>
@@ -173,10 +192,16 @@ class PlanBuilder {
         ToDType(c10::get_default_dtype_as_scalartype()));
     const lowering::Values values = entry_.row->lower(b_, args);
     NEURON_RETURN_IF_ERROR(b_.status());
+    counted_ = args.counted_results();
     NEURON_RETURN_IF_ERROR(PlaceResults(values));
+    if (args.row_count().has_value())
+      AddRoot(*args.row_count(),
+              {.kind = Kind::kRowCount, .sizes = {}, .strides = {}, .dtype = at::kInt});
     if (const auto record = args.error_record(); record.has_value() && !roots_.empty()) {
-      PlanResult result{
-          .kind = Kind::kErrorRecord, .sizes = {4}, .strides = {1}, .dtype = at::kInt};
+      PlanResult result{.kind = Kind::kErrorRecord,
+                        .sizes = {lowering::kErrorWords},
+                        .strides = {1},
+                        .dtype = at::kInt};
       AddRoot(*record, std::move(result));
     }
     scalar_parameters_ = args.scalar_parameters();
@@ -256,12 +281,31 @@ class PlanBuilder {
     plan_->returned = fresh;
     for (size_t i = 0; i < destinations.size(); ++i)
       if (destinations[i] >= 0 && values[fresh + i].valid())
-        NEURON_RETURN_IF_ERROR(PlaceInto(values[fresh + i], static_cast<size_t>(destinations[i])));
+        NEURON_RETURN_IF_ERROR(
+            IsCounted(fresh + i)
+                ? PlaceCounted(values[fresh + i], destinations[i])
+                : PlaceInto(values[fresh + i], static_cast<size_t>(destinations[i])));
+    return OkStatus();
+  }
+
+  bool IsCounted(size_t result) const { return std::ranges::count(counted_, result) != 0; }
+
+  // An out= tensor takes as many rows as data decide: computed beside it, cut, copied.
+  Status PlaceCounted(hlo::Value value, int operand) {
+    const at::ScalarType type = operands_[static_cast<size_t>(operand)].tensor->scalar_type();
+    PlanResult result{.kind = Kind::kCopyInto,
+                      .tensor = operand,
+                      .counted = true,
+                      .sizes = value.shape().dims,
+                      .strides = RowMajorStrides(value.shape().dims),
+                      .dtype = type};
+    AddRoot(b_.Convert(value, ToDType(type)), std::move(result));
     return OkStatus();
   }
 
   Status PlaceNew(hlo::Value value, size_t index) {
     PlanResult result;
+    result.counted = IsCounted(index);
     if (!value.valid()) {
       result.kind = Kind::kUndefined;
       if (meta_.has_value() && index < meta_->returns.size())
@@ -306,6 +350,10 @@ class PlanBuilder {
 
   Status PlaceInto(hlo::Value value, size_t index) {
     Operand& operand = operands_[index];
+    if ((entry_.row->flags & lowering::kElementwise) != 0)
+      TORCH_CHECK(c10::canCast(ToScalarType(value.dtype()), operand.tensor->scalar_type()),
+                  "result type ", ToScalarType(value.dtype()),
+                  " can't be cast to the desired output type ", operand.tensor->scalar_type());
     value = b_.Convert(value, operand.dtype);
     PlanResult result{.kind = Kind::kInto,
                       .tensor = static_cast<int>(index),
@@ -414,6 +462,7 @@ class PlanBuilder {
   std::vector<size_t> first_operand_;  // of each argument, and the end
   Dims common_order_;
   std::vector<int> parameter_operand_;  // of each buffer parameter
+  std::vector<size_t> counted_;         // results whose rows are counted
   std::vector<hlo::Value> roots_;
   std::vector<int> root_result_;
   std::vector<std::pair<int64_t, int64_t>> aliases_;

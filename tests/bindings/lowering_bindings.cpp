@@ -119,7 +119,13 @@ py::dict Lower(const std::string& overload, const py::list& arguments) {
     }
   }
   const bool can_fail = args.error_record().has_value();
+  const size_t error_place = roots.size();
   if (can_fail) roots.push_back(*args.error_record());
+  py::object row_count = py::none();  // place in the tuple
+  if (args.row_count().has_value()) {
+    row_count = py::int_(roots.size());
+    roots.push_back(*args.row_count());
+  }
   Raise(b.status());
   const hlo::Module module = ValueOrRaise(std::move(b).BuildTuple(roots));
   py::list scalars;
@@ -133,7 +139,9 @@ py::dict Lower(const std::string& overload, const py::list& arguments) {
   out["scalars"] = scalars;
   out["philox_parameter"] = args.philox_parameter();
   out["philox_numbers"] = args.philox_numbers();
-  out["can_fail"] = can_fail;
+  out["error_record"] = can_fail ? py::object(py::int_(error_place)) : py::none();
+  out["row_count"] = row_count;
+  out["counted"] = args.counted_results();
   return out;
 }
 

@@ -8,13 +8,7 @@ rewrites the rows from what the device does now; reasons of rows that stay are k
 """
 
 EXPECTED: dict[tuple[str, str, str], tuple[int, str]] = {
-    ("test_errors_match", "bucketize", "any"): (0, "AssertionError: no error; CPU raises RuntimeError"),
-    ("test_errors_match", "complex", "any"): (0, "AssertionError: AssertionError instead of RuntimeError: imag must be floating point, got torch.int32"),
-    ("test_errors_match", "index_add", "any"): (0, "AssertionError: no error; CPU raises RuntimeError"),
-    ("test_errors_match", "index_select", "any"): (0, "AssertionError: no error; CPU raises RuntimeError"),
-    ("test_errors_match", "multinomial", "any"): (1, "AssertionError: no error; CPU raises RuntimeError"),
     ("test_errors_match", "narrow_copy", "any"): (1, "AssertionError: IndexError instead of RuntimeError: Dimension out of range (expected to be in range of [-3, 2], but got 3)"),
-    ("test_errors_match", "nn.functional.embedding", "any"): (0, "AssertionError: AssertionError instead of RuntimeError: 'weight' must be 2-D, got 0-D"),
     ("test_matches_cpu", "_native_batch_norm_legit", "bfloat16"): (0, "AssertionError: dtype torch.float32 instead of torch.bfloat16"),
     ("test_matches_cpu", "index_fill", "bfloat16"): (0, "AssertionError: Scalars are not close! Expected -8.5 but got 0.0. Absolute difference: 8.5 (up to 1e-05 allowed) Relative difference: 1.0 (up to 0.016 allowed)"),
     ("test_matches_cpu", "native_batch_norm", "bfloat16"): (0, "AssertionError: dtype torch.float32 instead of torch.bfloat16"),

@@ -61,7 +61,7 @@ TEST_F(ArgsTest, ReportMakesARecord) {
   args.Report(DataError::kIndexOutOfRange, 1,
               b_.Compare(hlo::Comparison::kGe, index, b_.ConstantInt(DType::kS32, 10)), index);
   ASSERT_TRUE(args.error_record().has_value());
-  EXPECT_EQ(args.error_record()->shape(), Shape::Array(DType::kS32, {4}));
+  EXPECT_EQ(args.error_record()->shape(), Shape::Array(DType::kS32, {kErrorWords}));
   EXPECT_TRUE(b_.status().ok()) << b_.status().ToString();
 }
 

@@ -261,6 +261,7 @@ TOLERANCE = {
 
 def replay(call: Call) -> tuple[list[torch.Tensor | None], np.ndarray | None]:
     """The row's results by XLA (None where undefined) and its error record."""
+    call = prepared(call)
     encoded, arrays = encode(call)
     lowered = lowering.lower(call.row["overload"], encoded)
     parameters: dict[int, np.ndarray] = dict(enumerate(arrays))
@@ -270,7 +271,31 @@ def replay(call: Call) -> tuple[list[torch.Tensor | None], np.ndarray | None]:
         parameters[lowered["philox_parameter"]] = np.array([42, 7], np.uint64)
     outputs = xla_oracle.run(lowered["proto"], [parameters[i] for i in sorted(parameters)])
     results = [None if p is None else to_torch(outputs[p]) for p in lowered["results"]]
-    return results, outputs[-1] if lowered["can_fail"] else None
+    if lowered["row_count"] is not None:
+        rows = int(outputs[lowered["row_count"]])
+        for i in lowered["counted"]:
+            results[i] = results[i][:rows]
+    record = lowered["error_record"]
+    return results, None if record is None else outputs[record]
+
+
+def prepared(call: Call) -> Call:
+    """With the arguments that the caller of such a row reads from the device first."""
+    overload, arguments = call.row["overload"], list(call.arguments)
+    if overload == "aten::bincount":
+        arguments[2] = len(call.results[0])
+    elif overload == "aten::repeat_interleave.Tensor":
+        arguments[1] = len(call.results[0])
+    elif "index_put" in overload:
+        masks = [t for t in arguments[1] if t is not None and t.dtype in (torch.bool, torch.uint8)]
+        values = arguments[2]
+        if len(arguments[1]) == len(masks) == 1 and masks[0].numel():
+            rest = arguments[0].dim() - masks[0].dim()
+            if values.dim() == rest + 1 and values.shape[0] != 1:
+                rows = values.new_zeros(masks[0].numel(), *values.shape[1:])
+                rows[: len(values)] = values
+                arguments[2] = rows
+    return dataclasses.replace(call, arguments=arguments)
 
 
 def compare(call: Call, tolerance: tuple[float, float] | None = None) -> None:

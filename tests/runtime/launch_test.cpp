@@ -118,10 +118,10 @@ TEST(Launch, WrongArgumentsAreRefusedWithBothSides) {
 }
 
 TEST(Launch, DataErrorsAppearAtTheNextSynchronisationFirstOneOnly) {
-  auto bad = MakeExecutable(0, {{"output0", 16}}, 0, "words output0 1 0 1 12\n");
-  auto worse = MakeExecutable(0, {{"output0", 16}}, 0, "words output0 2 0 0 5\n");
-  auto fine = MakeExecutable(0, {{"output0", 16}}, 0, "words output0 0 0 0 0\n");
-  void* record = MustAllocate(0, 16);
+  auto bad = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 1 0 1 12 0\n");
+  auto worse = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 2 0 0 5 0\n");
+  auto fine = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 0 0 0 0 0\n");
+  void* record = MustAllocate(0, 20);
   for (const auto& [program, op] : {std::pair(fine, "aten::index"),
                                     {bad, "aten::embedding"},
                                     {worse, "aten::floor_divide"},
@@ -140,13 +140,13 @@ TEST(Launch, DataErrorsAppearAtTheNextSynchronisationFirstOneOnly) {
 }
 
 TEST(Launch, ABlockingReadIsASynchronisation) {
-  auto bad = MakeExecutable(0, {{"output0", 16}}, 0, "words output0 1 0 0 3\n");
-  void* record = MustAllocate(0, 16);
+  auto bad = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 1 0 0 3 0\n");
+  void* record = MustAllocate(0, 20);
   MustBeOk(Enqueue(
       0, 0,
       {.executable = bad, .buffers = {record}, .error_record = record, .op = "aten::gather"}));
-  int32_t host[4];
-  EXPECT_TRUE(IsOutOfRange(CopyToHost(0, 0, host, record, 16, true)));
+  int32_t host[5];
+  EXPECT_TRUE(IsOutOfRange(CopyToHost(0, 0, host, record, 20, true)));
   EXPECT_EQ(host[3], 3);
   Free(record);
 }

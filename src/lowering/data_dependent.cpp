@@ -1,0 +1,188 @@
+// Ops whose results have as many rows as data decide (Args::SetRows): the running count of the
+// wanted elements says where each goes, and a scatter puts it there.
+#include "lowering/cast.h"
+#include "lowering/dims.h"
+#include "lowering/elementwise.h"
+#include "lowering/index_math.h"
+#include "lowering/rows.h"
+
+namespace neuron::lowering {
+namespace {
+
+using hlo::Builder;
+using hlo::Shape;
+
+Expr IsSet(Expr x) { return x.dtype() == DType::kPred ? x : x != x.LikeInt(0); }
+
+Expr Total(Expr mask) {
+  return {mask.builder(), mask.builder().ReduceSum(mask.As(DType::kS32), AllDims(mask.rank()))};
+}
+
+// (self): the coordinates of each element that is not zero
+Values LowerNonzero(Builder& b, Args& args) {
+  const Expr x = Tensor(args, 0);
+  const int64_t n = x.num_elements();
+  const Expr mask = Reshaped(IsSet(x), {n});
+  args.SetRows(Total(mask), {0});
+  if (n == 0 || x.rank() == 0) return {b.Full(Shape::Array(DType::kS64, {n, x.rank()}), 0)};
+  std::vector<hlo::Value> columns;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    columns.push_back(Reshaped(IotaS32(b, x.dims(), d), {n, 1}));
+  const Expr coordinates = {b, columns.size() == 1 ? columns[0] : b.Concatenate(columns, 1)};
+  return {Compacted(coordinates, mask, RunningCount(mask)).As(DType::kS64)};
+}
+
+// (self, mask), which broadcast
+Values LowerMaskedSelect(Builder&, Args& args) {
+  const Expr both[] = {Tensor(args, 0), Tensor(args, 1)};
+  const Dims dims = BroadcastDims(both);
+  const int64_t n = Product(dims);
+  const Expr mask = Reshaped(IsSet(both[1]).BroadcastTo(dims), {n});
+  args.SetRows(Total(mask), {0});
+  return {Compacted(Reshaped(both[0].BroadcastTo(dims), {n}), mask, RunningCount(mask))};
+}
+
+// Runs of equal neighbours in x [n].
+struct Runs {
+  Expr first;  // pred: begins a run
+  Expr rank;   // s32: which run it is in, from 1 on
+};
+Runs RunsOf(Expr x) {
+  Builder& b = x.builder();
+  const int64_t n = x.num_elements();
+  const Expr begins = IotaS32(b, {n}, 0) == 0.0;
+  if (n == 1) return {begins, RunningCount(begins)};
+  const Expr before = {b, b.SliceInDim(x, 0, n - 1, 1, 0)};
+  const Expr after = {b, b.SliceInDim(x, 1, n, 1, 0)};
+  const hlo::Value parts[] = {b.Full(Shape::Array(DType::kPred, {1}), 1), after != before};
+  const Expr first = {b, b.Concatenate(parts, 0)};
+  return {first, RunningCount(first)};
+}
+
+// How long each run is, from the places where they begin.
+Expr Lengths(const Runs& runs, int64_t n) {
+  Builder& b = runs.rank.builder();
+  const Expr zeros = {b, b.Full(Shape::Array(DType::kS32, {n}), 0)};
+  const Expr ones = {b, b.Full(Shape::Array(DType::kS32, {n}), 1)};
+  return ScatterAlong(zeros, 0, runs.rank - 1.0, ones, ScatterMode::kAdd);
+}
+
+Values NoElements(Builder& b, Args& args, const Expr& x, const Dims& inverse) {
+  args.SetRows(b.ConstantInt(DType::kS32, 0), {0, 2});
+  return {b.Full(Shape::Array(x.dtype(), {0}), 0), b.Full(Shape::Array(DType::kS64, inverse), 0),
+          b.Full(Shape::Array(DType::kS64, {0}), 0)};
+}
+
+// -> values, place of each element's value among them, counts; the latter two empty if not asked
+// for
+Values UniqueOf(Builder& b, Args& args, Expr x, bool sorts, bool inverse, bool counts) {
+  const int64_t n = x.num_elements();
+  const Dims place_dims = inverse ? x.dims() : Dims{0};
+  if (n == 0) return NoElements(b, args, x, place_dims);
+  Expr row = Reshaped(x, {n});
+  const bool is_bool = row.dtype() == DType::kPred;
+  if (is_bool) row = row.As(DType::kU8);
+  Expr places;
+  if (sorts) {
+    const Sorted sorted = SortAlong(row, 0, false);
+    row = sorted.values;
+    places = sorted.places;
+  }
+  const Runs runs = RunsOf(row);
+  const Expr none = {b, b.Full(Shape::Array(DType::kS64, {0}), 0)};
+  Expr values = Compacted(row, runs.first, runs.rank);
+  if (is_bool) values = values != values.LikeInt(0);
+  Expr where = none;
+  if (inverse) {
+    where = runs.rank - 1.0;
+    if (sorts) {
+      const Expr zeros = {b, b.Full(Shape::Array(DType::kS32, {n}), 0)};
+      where = ScatterAlong(zeros, 0, places, where, ScatterMode::kReplace);
+    }
+    where = Reshaped(where, x.dims()).As(DType::kS64);
+  }
+  args.SetRows(Total(runs.first), counts ? std::vector<size_t>{0, 2} : std::vector<size_t>{0});
+  return {values, where, counts ? Lengths(runs, n).As(DType::kS64) : none};
+}
+
+// (self, sorted, return_inverse, return_counts); the order is always sorted, as on CPU
+Values LowerUnique2(Builder& b, Args& args) {
+  return UniqueOf(b, args, Tensor(args, 0), true, args.flag(2), args.flag(3));
+}
+// (self, sorted, return_inverse)
+Values LowerUnique(Builder& b, Args& args) {
+  Values all = UniqueOf(b, args, Tensor(args, 0), true, args.flag(2), false);
+  all.pop_back();
+  return all;
+}
+// (self, return_inverse, return_counts, dim)
+Values LowerUniqueConsecutive(Builder& b, Args& args) {
+  const Expr x = Tensor(args, 0);
+  if (!args.is_none(3) && x.rank() != 1) {
+    b.Fail(Unimplemented(args.overload(), ": equal slices along a dimension"));
+    return {};
+  }
+  return UniqueOf(b, args, x, false, args.flag(1), args.flag(2));
+}
+
+// (self, weights, minlength): minlength is the number of bins, which the caller has seen to
+Values LowerBincount(Builder& b, Args& args) {
+  const Expr x = Tensor(args, 0);
+  const bool weighted = !args.is_none(1);
+  const int64_t bins = args.integer(2);
+  const DType result =
+      !weighted ? DType::kS64 : (args.dtype_of(1) == DType::kF32 ? DType::kF32 : DType::kF64);
+  const DType compute = weighted ? result : DType::kS32;
+  args.SetRows(b.ConstantInt(DType::kS32, bins), {0});
+  const Expr zeros = {b, b.Full(Shape::Array(compute, {bins}), 0)};
+  if (bins == 0 || x.num_elements() == 0) return {zeros.As(result)};
+  const Expr add = weighted ? Cast(Tensor(args, 1), compute)
+                            : Expr(b, b.Full(Shape::Array(compute, x.dims()), 1));
+  const Expr place = CheckedIndex(args, x, bins, 0, false);
+  return {ScatterAlong(zeros, 0, place, add, ScatterMode::kAdd).As(result)};
+}
+
+// (repeats, *, output_size): output_size is at least the sum of repeats, which the caller has seen
+// to
+Values LowerRepeatInterleave(Builder& b, Args& args) {
+  const Expr given = Tensor(args, 0);
+  const int64_t total = args.integer(1);
+  args.SetRows(b.ConstantInt(DType::kS32, total), {0});
+  const Expr nothing = {b, b.Full(Shape::Array(given.dtype(), {total}), 0)};
+  if (total == 0 || given.num_elements() == 0) return {nothing};
+  const Expr repeats = given.As(DType::kS32);
+  const int64_t n = repeats.num_elements();
+  // Each element marks the place behind its last copy; how many marks lie before a place is whose
+  // copy stands there.
+  std::vector<hlo::WindowDimension> window(1);
+  window[0].size = n;
+  window[0].padding_low = n - 1;
+  const Expr end = {b, b.ReduceWindow(repeats, repeats.LikeInt(0), window,
+                                      b.Combiner(hlo::Opcode::kAdd, DType::kS32))};
+  const Expr zeros = {b, b.Full(Shape::Array(DType::kS32, {total}), 0)};
+  const Expr ones = {b, b.Full(Shape::Array(DType::kS32, {n}), 1)};
+  const Expr marks = ScatterAlong(zeros, 0, end, ones, ScatterMode::kAdd);
+  window[0].size = total;
+  window[0].padding_low = total - 1;
+  const Expr owner = {b, b.ReduceWindow(marks, marks.LikeInt(0), window,
+                                        b.Combiner(hlo::Opcode::kAdd, DType::kS32))};
+  return {owner.As(given.dtype())};
+}
+
+constexpr auto kNone = Native::kNone;
+
+constexpr Row kRows[] = {
+    {"aten::nonzero", LowerNonzero, Native::kReal32, kDataDependent},
+    {"aten::masked_select", LowerMaskedSelect, Native::kReal32, kDataDependent},
+    {"aten::_unique2", LowerUnique2, kNone, kDataDependent},
+    {"aten::_unique", LowerUnique, kNone, kDataDependent},
+    {"aten::unique_consecutive", LowerUniqueConsecutive, Native::kReal32, kDataDependent},
+    {"aten::bincount", LowerBincount, kNone, kDataDependent},
+    {"aten::repeat_interleave.Tensor", LowerRepeatInterleave, Native::kReal32, kDataDependent},
+};
+
+}  // namespace
+
+constinit const std::span<const Row> kDataDependentRows = kRows;
+
+}  // namespace neuron::lowering
