@@ -40,6 +40,8 @@ constexpr VariableRow kRows[] = {
      "An op without a lowering is an error, not a CPU fallback."},
     {Variable::kGroups, "TORCHNEURON_INSTRUCTION_GROUPS", "switch", "1",
      "0: the emulator executes instruction by instruction. Same bits, same modelled time."},
+    {Variable::kHostProfile, "TORCHNEURON_HOST_PROFILE", "path", "",
+     "File for the host time of each HLO instruction in the emulator, written at the end."},
     {Variable::kLaunchDelay, "TORCHNEURON_LAUNCH_DELAY_US", "integer", "0",
      "Delay added to each execution in the emulator, for tests of asynchrony.", 0},
     {Variable::kPerturb, "TORCHNEURON_PERTURB", "text", "",

@@ -210,6 +210,17 @@ class Assigner {
             late_values_.contains(value)
                 ? static_cast<int>(plan_.kernels.size())
                 : std::max(static_cast<int>(k), last_read_[static_cast<size_t>(value->id())]);
+        if (const auto placed = plan_.places.find(value); placed != plan_.places.end()) {
+          const Instruction* whole = placed->second.base;
+          if (!ctx_.HasBuffer(whole)) {
+            const int64_t address = arena.Allocate(whole->shape().num_bytes()).value();
+            ctx_.SetBuffer(whole, {scratch, address});
+            expiring[last_read_[static_cast<size_t>(whole->id())]].push_back(address);
+          }
+          ctx_.SetBuffer(value, ctx_.BufferOf(whole));
+          ctx_.SetStore(value, placed->second);
+          continue;
+        }
         if (const int64_t reused = UpdatedInPlace(plan_.kernels[k], value, scratch); reused >= 0) {
           std::erase(expiring[static_cast<int>(k)], reused);
           ctx_.SetBuffer(value, {scratch, reused});

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/disjoint_sum.h"
 #include "compiler/reduction.h"
 
 namespace neuron::compiler {
@@ -24,7 +25,8 @@ bool IsIdentityPermutation(const std::vector<int64_t>& p) {
 
 class Canonicaliser {
  public:
-  explicit Canonicaliser(const hlo::Module& module) : module_(module), out_(module.name()) {
+  Canonicaliser(const hlo::Module& module, bool relaxed)
+      : module_(module), relaxed_(relaxed), out_(module.name()) {
     entry_ = out_.AddComputation("main");
     out_.set_entry(entry_);
   }
@@ -293,6 +295,11 @@ class Canonicaliser {
       case Opcode::kConcatenate:
         if (operands.size() == 1) return operands[0];
         break;
+      case Opcode::kAdd:
+        if (relaxed_ && IsFloating(x.shape().dtype))
+          if (const auto pieces = DisjointSum(*operands[0], *operands[1]))
+            return Joined(*pieces, x.shape());
+        break;
       case Opcode::kPad: {
         const bool nothing = std::all_of(a.padding.begin(), a.padding.end(), [](const auto& p) {
           return p == hlo::PaddingDimension{};
@@ -339,6 +346,36 @@ class Canonicaliser {
     std::vector<Instruction*> placed = operands;
     for (Instruction*& operand : placed) operand = Placed(operand);
     return Emit(x.opcode(), x.shape(), placed, a, x.called());
+  }
+
+  Instruction* Joined(const std::vector<FlatPiece>& pieces, const Shape& shape) {
+    // Along the outermost dimension if the pieces are slices of it: then the sum may be transposed
+    // without a copy.
+    const int64_t slice = shape.num_elements() / std::max<int64_t>(shape.dims[0], 1);
+    const bool sliced = std::all_of(pieces.begin(), pieces.end(), [&](const FlatPiece& piece) {
+      return piece.elements % slice == 0;
+    });
+    Shape whole = sliced ? shape : Shape::Array(shape.dtype, {shape.num_elements()});
+    std::vector<Instruction*> parts;
+    for (const FlatPiece& piece : pieces) {
+      Shape part = whole;
+      part.dims[0] = sliced ? piece.elements / slice : piece.elements;
+      if (piece.value != nullptr) {
+        Instruction* value = piece.value;
+        while (value->opcode() == Opcode::kReshape) value = value->operand(0);
+        parts.push_back(value->shape() == part ? value : Emit(Opcode::kReshape, part, {value}));
+        continue;
+      }
+      Attributes zero;
+      zero.literal = hlo::Literal::Scalar(shape.dtype, 0.0);
+      Instruction* none = Emit(Opcode::kConstant, zero.literal.shape(), {}, zero);
+      parts.push_back(Emit(Opcode::kBroadcast, part, {none}));
+    }
+    Attributes along;
+    along.dimensions = {0};
+    Instruction* sum =
+        parts.size() == 1 ? parts[0] : Emit(Opcode::kConcatenate, whole, parts, along);
+    return sum->shape() == shape ? sum : Emit(Opcode::kReshape, shape, {sum});
   }
 
   Instruction* Placed(Instruction* operand) {
@@ -413,6 +450,7 @@ class Canonicaliser {
   }
 
   const hlo::Module& module_;
+  const bool relaxed_;
   hlo::Module out_;
   Computation* entry_ = nullptr;
   std::vector<Instruction*> parameters_;  // by number
@@ -423,8 +461,8 @@ class Canonicaliser {
 
 }  // namespace
 
-StatusOr<CanonicalModule> Canonicalise(const hlo::Module& module) {
-  return Canonicaliser(module).Run();
+StatusOr<CanonicalModule> Canonicalise(const hlo::Module& module, bool relaxed) {
+  return Canonicaliser(module, relaxed).Run();
 }
 
 }  // namespace neuron::compiler

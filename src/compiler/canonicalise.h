@@ -26,6 +26,7 @@ struct CanonicalModule {
   // parameter, or the result itself if it has a buffer of its own.
   std::unordered_map<const hlo::Instruction*, View> stores;
 };
-StatusOr<CanonicalModule> Canonicalise(const hlo::Module& module);
+// `relaxed`: the sign of a zero may be lost.
+StatusOr<CanonicalModule> Canonicalise(const hlo::Module& module, bool relaxed);
 
 }  // namespace neuron::compiler

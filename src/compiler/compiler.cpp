@@ -9,6 +9,7 @@
 #include "compiler/kernel_plan.h"
 #include "compiler/loop_body.h"
 #include "compiler/movement.h"
+#include "compiler/placement.h"
 #include "compiler/wide_kernel.h"
 
 namespace neuron::compiler {
@@ -38,9 +39,10 @@ class Dump {
 StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& options) {
   const Dump dump(options, module.name());
   dump.Write("0-input", [&] { return module.ToText(); });
-  NEURON_ASSIGN_OR_RETURN(const CanonicalModule canonical, Canonicalise(module));
+  NEURON_ASSIGN_OR_RETURN(const CanonicalModule canonical, Canonicalise(module, options.relaxed));
   dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
-  NEURON_ASSIGN_OR_RETURN(const Plan plan, PlanKernels(canonical));
+  NEURON_ASSIGN_OR_RETURN(Plan plan, PlanKernels(canonical));
+  PlacePieces(canonical, plan);
   dump.Write("2-plan", [&] { return ToText(plan); });
 
   CompiledProgram out;
@@ -49,6 +51,7 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
   std::vector<LateCopy> late;
   NEURON_RETURN_IF_ERROR(AssignBuffers(canonical, ctx, out.signature, late));
   for (const Kernel& kernel : plan.kernels) {
+    if (kernel.members.empty()) continue;
     ctx.BeginKernel();
     Status status;
     switch (kernel.kind) {

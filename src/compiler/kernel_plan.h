@@ -8,6 +8,7 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "compiler/canonicalise.h"
@@ -37,6 +38,8 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<int> kernel_of;  // by instruction id: index of its kernel, -1: none
   std::vector<View> view_of;   // by instruction id; base == the instruction: not a view
+  // Values that are stored in the buffer of another one, and where there (placement.h).
+  std::unordered_map<const hlo::Instruction*, View> places;
 
   const View& ViewOf(const hlo::Instruction* x) const {
     return view_of[static_cast<size_t>(x->id())];

@@ -389,6 +389,10 @@ class Planner {
     if (k.kind != kind) return false;
     const bool reduces = x.opcode() == Opcode::kReduce;
     const hlo::Shape& shape = DomainShape(x);
+    // What only moves may turn out to need no kernel (placement.h).
+    if (reduces && k.members.size() == 1 && k.members[0]->opcode() == Opcode::kReshape &&
+        x.attributes().dimensions.back() + 1 != shape.rank())
+      return false;
     if (shape.num_elements() == 0 || Product(k.domain) == 0) return false;
     // A kernel of scalars grows into its first user's domain.
     if (Product(k.domain) == 1 && shape.num_elements() > 1) {
@@ -482,6 +486,7 @@ std::string ToText(const Plan& plan) {
   std::ostringstream out;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     const Kernel& kernel = plan.kernels[k];
+    if (kernel.members.empty()) continue;
     out << "kernel " << k
         << (kernel.kind == KernelKind::kLoop   ? " loop"
             : kernel.kind == KernelKind::kWide ? " wide"

@@ -19,6 +19,7 @@ StatusOr<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(isa::Program progra
   std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program), core));
   NEURON_RETURN_IF_ERROR(loaded->PrepareTensors());
   NEURON_RETURN_IF_ERROR(loaded->Decode());
+  loaded->profile_ = HostProfile::For(loaded->program_);
   return loaded;
 }
 
@@ -137,14 +138,22 @@ void CountDma(const Step& step, const Execution& execution) {
 
 }  // namespace
 
+namespace {
+
+int64_t StartOf(const HostProfile* profile) { return profile == nullptr ? 0 : HostProfile::Now(); }
+
+}  // namespace
+
 Status LoadedProgram::Run(Execution& execution) {
   const size_t count = steps_.size();
   for (size_t pc = 0; pc < count; ++pc) {
     const Step& step = steps_[pc];
     if (step.group != nullptr) {
       bool done = false;
+      const auto start = StartOf(profile_);
       ExecuteGroup(*step.group, steps_, execution, &done);
       if (done) {
+        if (profile_ != nullptr) profile_->Add(pc, step.group->last, start);
         for (; pc < step.group->last; ++pc) {
           ++execution.counters->instructions[static_cast<int>(steps_[pc].operation.opcode)];
           if (steps_[pc].dma) CountDma(steps_[pc], execution);
@@ -155,12 +164,15 @@ Status LoadedProgram::Run(Execution& execution) {
     }
     ++execution.counters->instructions[static_cast<int>(step.operation.opcode)];
     switch (step.control.kind) {
-      case StepControl::Kind::kOperation:
+      case StepControl::Kind::kOperation: {
+        const auto start = StartOf(profile_);
         NEURON_RETURN_IF_ERROR(step.operation.execute(step.operation, execution));
+        if (profile_ != nullptr) profile_->Add(pc, pc + 1, start);
         if (step.dma) CountDma(step, execution);
         if (static_cast<int>(step.operation.opcode) == perturbed_) [[unlikely]]
           NEURON_RETURN_IF_ERROR(PerturbResults(step.operation, execution));
         break;
+      }
       case StepControl::Kind::kLoopBegin: {
         bool runs = false;
         NEURON_RETURN_IF_ERROR(EnterLoop(step, &runs));

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "emulator/group.h"
+#include "emulator/host_profile.h"
 #include "emulator/operation.h"
 #include "emulator/scoreboard.h"
 #include "emulator/step.h"
@@ -69,6 +70,7 @@ class LoadedProgram {
   int perturbed_ = -1;  // opcode whose results are made wrong
   Scoreboard scoreboard_;
   int64_t last_duration_ps_ = -1;
+  HostProfile* profile_ = nullptr;
 };
 
 }  // namespace neuron::emulator

@@ -15,30 +15,37 @@ namespace {
 using hlo::Builder;
 using hlo::Value;
 
-// a[B, M, K] x b[B, N, K]^T or, contracting other dimensions, its relatives.
+// a[..., M, K] x b[..., N, K]^T or its relatives; the contracted dimension counts from the end.
 Expr Batched(Expr a, Expr b, int64_t contract_a, int64_t contract_b, DType result) {
+  const int64_t rank = a.rank();
   hlo::DotDimensions dims;
-  dims.lhs_batch = dims.rhs_batch = {0};
-  dims.lhs_contracting = {contract_a};
-  dims.rhs_contracting = {contract_b};
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    dims.lhs_batch.push_back(d);
+    dims.rhs_batch.push_back(d);
+  }
+  dims.lhs_contracting = {rank + contract_a};
+  dims.rhs_contracting = {rank + contract_b};
   return {a.builder(), a.builder().Dot(a, b, dims, result)};
 }
 
-// Query, key and value as [heads, length, width]; grouped keys and values are repeated.
+// Query, key and value as [..., length, width], so that slices and transposes of a common buffer
+// stay what they are. Grouped keys and values are repeated and have one dimension of heads.
 struct Problem {
   Dims query_dims, key_dims, value_dims;
-  int64_t heads = 1, group = 1, length = 0, keys = 0;
+  int64_t group = 1, length = 0, keys = 0;
   DType dtype = DType::kF32, wide = DType::kF32;
   Expr q, k, v;
   double scale = 1;
 };
 
+int64_t Heads(Expr x) { return Product(Dims(x.dims().begin(), x.dims().end() - 2)); }
 Expr Folded(Expr x) {
   const int64_t r = x.rank();
   const int64_t length = x.dims()[static_cast<size_t>(r - 2)], width = x.dims().back();
-  const int64_t heads = Product(Dims(x.dims().begin(), x.dims().end() - 2));
-  return Reshaped(x, {heads, length, width});
+  return Reshaped(x, {Heads(x), length, width});
 }
+// As the query is: with heads in one dimension or not.
+Expr FoldedLike(const Problem& p, Expr x) { return p.q.rank() == x.rank() ? x : Folded(x); }
 Expr Repeated(Expr x, int64_t group) {  // [H, L, E] -> [H g, L, E]
   if (group == 1) return x;
   const Dims& d = x.dims();
@@ -60,19 +67,18 @@ Problem ReadProblem(Args& args, size_t query, size_t scale) {
   p.value_dims = v.dims();
   p.dtype = q.dtype();
   p.wide = ComputeType(q.dtype());
-  p.q = Folded(q);
-  p.heads = p.q.dims()[0];
-  const Expr keys = Folded(k);
-  p.group = p.heads / std::max<int64_t>(keys.dims()[0], 1);
-  p.k = Repeated(keys, p.group);
-  p.v = Repeated(Folded(v), p.group);
-  p.length = p.q.dims()[1];
-  p.keys = p.k.dims()[1];
-  p.scale = args.number_or(scale, 1 / std::sqrt(static_cast<double>(p.q.dims()[2])));
+  p.group = Heads(q) / std::max<int64_t>(Heads(k), 1);
+  const bool whole = p.group == 1 && q.rank() > 2;
+  p.q = whole ? q : Folded(q);
+  p.k = whole ? k : Repeated(Folded(k), p.group);
+  p.v = whole ? v : Repeated(Folded(v), p.group);
+  p.length = p.query_dims[p.query_dims.size() - 2];
+  p.keys = p.key_dims[p.key_dims.size() - 2];
+  p.scale = args.number_or(scale, 1 / std::sqrt(static_cast<double>(p.query_dims.back())));
   return p;
 }
 
-// [heads, length, keys] from any attn_bias that broadcasts to [..., heads, length, keys].
+// [..., length, keys] from any attn_bias that broadcasts to [..., heads, length, keys].
 Dims ScoreDims(const Problem& p) {
   Dims dims(p.query_dims.begin(), p.query_dims.end() - 1);
   dims.push_back(p.keys);
@@ -81,7 +87,7 @@ Dims ScoreDims(const Problem& p) {
 
 Expr Scores(Args& args, const Problem& p, size_t bias, bool causal) {
   Builder& b = args.builder();
-  Expr s = Batched(p.q, p.k, 2, 2, p.wide) * p.scale;
+  Expr s = Batched(p.q, p.k, -1, -1, p.wide) * p.scale;
   if (!args.is_none(bias)) {
     const Expr added = Operand(args, bias, p.wide).BroadcastTo(ScoreDims(p));
     s = s + Reshaped(added, s.dims());
@@ -94,10 +100,10 @@ Expr Scores(Args& args, const Problem& p, size_t bias, bool causal) {
   return s;
 }
 
-Expr KeepMask(Args& args, const Problem& p, Value state, double dropout) {
+Expr KeepMask(Args& args, const Dims& dims, Value state, double dropout) {
   constexpr int kPhilox = 2;
   Builder& b = args.builder();
-  const auto shape = hlo::Shape::Array(DType::kU32, {p.heads, p.length, p.keys});
+  const auto shape = hlo::Shape::Array(DType::kU32, dims);
   const Expr bits = {b, b.RngBitGenerator(state, shape, kPhilox)[1]};
   return UniformFromBits(bits, DType::kF32) < 1 - dropout;
 }
@@ -108,23 +114,24 @@ Values LowerForward(Builder& b, Args& args) {
   const Problem p = ReadProblem(args, 0, 7);
   const double dropout = args.number_or(4, 0);
   const Expr s = Scores(args, p, 3, args.flag(5));
-  const Expr top = KeepMax(s, {2});
+  const Expr top = KeepMax(s, {s.rank() - 1});
   const Expr shift = Select(!IsFinite(top), 0.0, top);
   const Expr e = Exp(s - shift);
-  const Expr sum = KeepSum(e, {2});
+  const Expr sum = KeepSum(e, {s.rank() - 1});
   Expr probability = e / Select(sum == 0.0, 1.0, sum);  // a row hidden throughout gives zeros
   Value seed = b.ConstantInt(DType::kS64, 0), offset = seed;
   if (dropout > 0) {
-    const int64_t words = p.heads * p.length * p.keys;
+    const int64_t words = Product(s.dims());
     const Value state = args.Philox((words + 3) / 4);
-    probability = Select(KeepMask(args, p, state, dropout), probability, 0.0) * (1 / (1 - dropout));
+    probability =
+        Select(KeepMask(args, s.dims(), state, dropout), probability, 0.0) * (1 / (1 - dropout));
     const auto word = [&](int64_t i) {
       return b.Convert(b.Reshape(b.Slice(state, {i}, {i + 1}, {1}), {}), DType::kS64);
     };
     seed = word(0);
     offset = word(1);
   }
-  const Expr out = Batched(probability.As(p.dtype), p.v, 2, 1, p.wide).As(p.dtype);
+  const Expr out = Batched(probability.As(p.dtype), p.v, -1, -2, p.wide).As(p.dtype);
   Dims out_dims = p.query_dims;
   out_dims.back() = p.value_dims.back();
   Dims rows(p.query_dims.begin(), p.query_dims.end() - 1);
@@ -151,29 +158,31 @@ Expr ReducedTo(Expr x, const Dims& dims) {
 Values LowerBackward(Builder& b, Args& args) {
   const Problem p = ReadProblem(args, 1, 16);
   const double dropout = args.number_or(12, 0);
-  const Expr grad = Folded(Tensor(args, 0));
-  const Expr out = Folded(Operand(args, 6, p.wide));
-  const Expr lse = Reshaped(Operand(args, 7, p.wide), {p.heads, p.length, 1});
+  const Expr grad = FoldedLike(p, Tensor(args, 0));
+  const Expr out = FoldedLike(p, Operand(args, 6, p.wide));
+  Dims rows(p.q.dims().begin(), p.q.dims().end() - 1);
+  rows.push_back(1);
+  const Expr lse = Reshaped(Operand(args, 7, p.wide), rows);
   const Expr hidden = !IsFinite(lse);
   const Expr s = Scores(args, p, 4, args.flag(13));
   const Expr probability = Select(hidden, 0.0, Exp(s - Select(hidden, 0.0, lse)));
   Expr kept = probability;
-  Expr grad_probability = Batched(grad, p.v, 2, 2, p.wide);
+  Expr grad_probability = Batched(grad, p.v, -1, -1, p.wide);
   if (dropout > 0) {
     const auto word = [&](size_t i) {
       return b.Convert(b.Reshape(args.tensor(i), {1}), DType::kU64);
     };
     const Value words[] = {word(14), word(15)};
-    const Expr mask = KeepMask(args, p, b.Concatenate(words, 0), dropout);
+    const Expr mask = KeepMask(args, s.dims(), b.Concatenate(words, 0), dropout);
     kept = Select(mask, probability, 0.0) * (1 / (1 - dropout));
     grad_probability = Select(mask, grad_probability, 0.0) * (1 / (1 - dropout));
   }
-  const Expr dot = KeepSum(grad.As(p.wide) * out, {2});
+  const Expr dot = KeepSum(grad.As(p.wide) * out, {s.rank() - 1});
   const Expr grad_scores = probability * (grad_probability - dot);
   const Expr narrow = grad_scores.As(p.dtype);
-  const Expr grad_v = Batched(kept.As(p.dtype), grad, 1, 1, p.wide);
-  const Expr grad_q = Batched(narrow, p.k, 2, 1, p.wide) * p.scale;
-  const Expr grad_k = Batched(narrow, p.q, 1, 1, p.wide) * p.scale;
+  const Expr grad_v = Batched(kept.As(p.dtype), grad, -2, -2, p.wide);
+  const Expr grad_q = Batched(narrow, p.k, -1, -2, p.wide) * p.scale;
+  const Expr grad_k = Batched(narrow, p.q, -2, -2, p.wide) * p.scale;
   const auto finish = [&](Expr x, const Dims& dims) { return Reshaped(x, dims).As(p.dtype); };
   Values result = {finish(grad_q, p.query_dims), finish(SummedGroups(grad_k, p.group), p.key_dims),
                    finish(SummedGroups(grad_v, p.group), p.value_dims), Value()};

@@ -75,10 +75,16 @@ class CompiledGraph:
         for index in variant.mutated:
             if placed[index] is not arguments[index]:
                 arguments[index].copy_(placed[index])
-        return [
-            results[value] if kind == "tensor" else arguments[value] if kind == "input" else value
-            for kind, value in variant.outputs
-        ]
+        outputs: list[Any] = []
+        for kind, value in variant.outputs:
+            if kind == "tensor":
+                outputs.append(results[value])
+            elif kind == "view":
+                index, *place = value
+                outputs.append(results[index].as_strided(*place))
+            else:
+                outputs.append(arguments[value] if kind == "input" else value)
+        return outputs
 
     def _build(self, placed: list[Any], numbers: tuple[Any, ...]) -> _Variant | None:
         start = time.perf_counter()

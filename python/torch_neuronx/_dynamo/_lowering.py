@@ -12,6 +12,7 @@ from torch.fx import GraphModule, Node
 
 from torch_neuronx import _C
 from torch_neuronx._dynamo._decompositions import row_name
+from torch_neuronx._dynamo._views import shared_storages
 
 aten = torch.ops.aten
 
@@ -36,7 +37,8 @@ class GraphLowering:
         self.constants: list[torch.Tensor] = []  # further inputs: tensors that the module holds
         self.mutated: dict[Node, Any] = {}
         self._inputs = iter(inputs)
-        # Of each output: ("tensor", index), ("input", placeholder index) or ("number", value).
+        # Of each output: ("tensor", index), ("input", placeholder index), ("number", value) or
+        # ("view", (index, sizes, strides, offset)) of a tensor that is returned or kept for it.
         self.outputs: list[tuple[str, Any]] = []
 
     def run(self) -> None:
@@ -124,9 +126,11 @@ class GraphLowering:
         return tuple(results)
 
     def _output(self, node: Node, placeholders: list[Node]) -> None:
-        tensors = 0
+        returned: dict[Node, int] = {}
         results = node.args[0]
-        for result in [results] if isinstance(results, Node) else results:  # type: ignore[union-attr]
+        results = [results] if isinstance(results, Node) else results
+        bases = shared_storages(self.gm.graph.nodes, results)  # type: ignore[arg-type]
+        for result in results:  # type: ignore[union-attr]
             if not isinstance(result, Node):
                 self.outputs.append(("number", result))
                 continue
@@ -136,9 +140,14 @@ class GraphLowering:
             elif result in placeholders:
                 self.outputs.append(("input", placeholders.index(result)))
             else:
-                self._tensor_output(result, value)
-                self.outputs.append(("tensor", tensors))
-                tensors += 1
+                base, place = bases.get(result, (result, None))
+                if base not in returned:
+                    returned[base] = len(returned)
+                    self._tensor_output(base, self.values[base])
+                index = returned[base]
+                self.outputs.append(
+                    ("tensor", index) if place is None else ("view", (index, *place))
+                )
         for placeholder, value in self.mutated.items():
             self.builder.mutate(self.values[placeholder], value)
 
