@@ -72,6 +72,8 @@ Status LoadedProgram::Decode() {
   if (perturbed_ < 0 && ReadSwitch(Variable::kGroups)) {
     groups_ = FindGroups(program_, steps_);
     for (const auto& group : groups_) steps_[group->first].group = group.get();
+    batches_ = FindBatches(program_, steps_);
+    for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
   }
   return OkStatus();
 }
@@ -144,6 +146,13 @@ int64_t StartOf(const HostProfile* profile) { return profile == nullptr ? 0 : Ho
 
 }  // namespace
 
+void LoadedProgram::Count(size_t first, size_t last, const Execution& execution) const {
+  for (size_t i = first; i < last; ++i) {
+    ++execution.counters->instructions[static_cast<int>(steps_[i].operation.opcode)];
+    if (steps_[i].dma) CountDma(steps_[i], execution);
+  }
+}
+
 Status LoadedProgram::Run(Execution& execution) {
   const size_t count = steps_.size();
   for (size_t pc = 0; pc < count; ++pc) {
@@ -154,13 +163,18 @@ Status LoadedProgram::Run(Execution& execution) {
       ExecuteGroup(*step.group, steps_, execution, &done);
       if (done) {
         if (profile_ != nullptr) profile_->Add(pc, step.group->last, start);
-        for (; pc < step.group->last; ++pc) {
-          ++execution.counters->instructions[static_cast<int>(steps_[pc].operation.opcode)];
-          if (steps_[pc].dma) CountDma(steps_[pc], execution);
-        }
-        --pc;
+        Count(pc, step.group->last, execution);
+        pc = step.group->last - 1;
         continue;
       }
+    }
+    if (step.batch != nullptr) {
+      const auto start = StartOf(profile_);
+      NEURON_RETURN_IF_ERROR(ExecuteBatch(*step.batch, steps_, execution));
+      if (profile_ != nullptr) profile_->Add(pc, step.batch->last, start);
+      Count(pc, step.batch->last, execution);
+      pc = step.batch->last - 1;
+      continue;
     }
     ++execution.counters->instructions[static_cast<int>(step.operation.opcode)];
     switch (step.control.kind) {

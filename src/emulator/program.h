@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "emulator/batch.h"
 #include "emulator/group.h"
 #include "emulator/host_profile.h"
 #include "emulator/operation.h"
@@ -23,6 +24,7 @@ struct Step {
   int64_t hbm_read = 0, hbm_written = 0;  // bytes of a DMA, at maximal counts
   bool dma = false, dynamic = false;
   const Group* group = nullptr;  // that begins here
+  const Batch* batch = nullptr;  // that begins here
   Operation operation;
 };
 
@@ -52,6 +54,8 @@ class LoadedProgram {
   Status Decode();
   Status PrepareRegisters(std::span<BoundTensor> bound);
   Status Run(Execution& execution);
+  // Instructions [first, last) were executed together.
+  void Count(size_t first, size_t last, const Execution& execution) const;
   Status SetRegister(const Step& step, int64_t value);
   Status EnterLoop(const Step& step, bool* runs);
   Status RunRegisterAlu(const Step& step);
@@ -61,6 +65,7 @@ class LoadedProgram {
   Core& core_;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<Group>> groups_;
+  std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<int64_t> registers_;
   std::vector<int64_t> initial_;   // registers at the start of the last execution
   std::vector<int64_t> loop_end_;  // by register: the bound its loop was entered with

@@ -39,6 +39,8 @@ Status Execute(const Operation& operation, Execution& execution) {
 
 }  // namespace
 
+bool IsTranspose(const Operation& operation) { return operation.execute == Execute; }
+
 Status DecodeTranspose(const DecodeInput& input, std::string_view to, std::string_view from,
                        Operation* op) {
   auto transpose = std::make_unique<Transpose>();

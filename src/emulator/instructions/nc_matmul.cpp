@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "emulator/matmul_chain.h"
 #include "emulator/parallel.h"
+#include "emulator/region.h"
 #include "emulator/row_io.h"
 #include "emulator/transpose.h"
 #include "isa/operands.h"
@@ -56,6 +58,9 @@ Rows DenseRows(const Matmul& matmul, const Tile& tile, int64_t first, int64_t n,
   return {packed, kPitch};
 }
 
+// About 100 GFLOPS in fp32, 200 in bf16, of one host core with AVX-512.
+double NsPerProduct(const Matmul& matmul) { return matmul.brain ? 0.01 : 0.02; }
+
 void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, const Tile& moving,
               bool accumulate) {
   Packed& packed = ThreadPacked();
@@ -65,8 +70,7 @@ void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, con
       matmul.brain ? matmul.kernels->matmul_bf16 : matmul.kernels->matmul_f32;
   const Rows a = DenseRows(matmul, stationary, 0, m, packed.stationary);
   const bool direct = dst.shape->contiguous() && !matmul.narrow_out;
-  // About 100 GFLOPS in fp32, 200 in bf16, of one host core with AVX-512.
-  const double ns_per_product = matmul.brain ? 0.01 : 0.02;
+  const double ns_per_product = NsPerProduct(matmul);
   for (int64_t first = 0; first < moving.elements(); first += kPanel) {
     const int64_t n = std::min(kPanel, moving.elements() - first);
     const Rows b = DenseRows(matmul, moving, first, n, packed.moving);
@@ -148,7 +152,62 @@ Status Decode(const DecodeInput& input, Operation* op) {
   return OkStatus();
 }
 
+// Whether DenseRows of an operand packs nothing.
+bool InPlace(const Matmul& matmul, const TileRef& operand) {
+  return operand.shape.dtype == (matmul.brain ? DType::kBF16 : DType::kF32) &&
+         operand.shape.contiguous();
+}
+
 }  // namespace
+
+bool StartsChain(const Operation& op) {
+  if (op.execute != Execute) return false;
+  const auto& matmul = op.as<Matmul>();
+  for (const TileRef& tile : op.tiles)
+    if (tile.dynamic) return false;
+  return !matmul.double_row && !matmul.narrow_out && op.tiles[0].shape.contiguous() &&
+         InPlace(matmul, op.tiles[1]) && InPlace(matmul, op.tiles[2]);
+}
+
+bool ContinuesChain(const Operation& first, const Operation& op) {
+  return StartsChain(op) && op.as<Matmul>().accumulate &&
+         op.as<Matmul>().brain == first.as<Matmul>().brain && SameWalk(first.tiles[0], op.tiles[0]);
+}
+
+double MatmulNs(const Operation& op) {
+  const TileShape& stationary = op.tiles[1].shape;
+  return static_cast<double>(stationary.rows * stationary.elements * op.tiles[2].shape.elements) *
+         NsPerProduct(op.as<Matmul>());
+}
+
+Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns,
+                    Execution& execution) {
+  std::vector<ResolvedTiles<3>> tiles(chain.size());
+  for (size_t i = 0; i < chain.size(); ++i) {
+    NEURON_RETURN_IF_ERROR(tiles[i].Resolve(*chain[i], execution));
+    const auto& [dst, stationary, moving] = tiles[i].tile;
+    execution.counters->tensor_multiplies +=
+        stationary.rows() * stationary.elements() * moving.elements();
+  }
+  const auto& first = chain[0]->as<Matmul>();
+  const MatmulKernel kernel = first.brain ? first.kernels->matmul_bf16 : first.kernels->matmul_f32;
+  const Tile& dst = tiles[0].tile[0];
+  const int64_t n = tiles[0].tile[2].elements();
+  const int64_t bytes = first.brain ? 2 : 4;
+  // The bf16 dot packs the stationary operand once per part.
+  const int64_t grain = first.brain && n % (4 * kGrain) == 0 ? 2 * kGrain : kGrain;
+  ParallelFor(n, grain, estimated_ns, [&](int64_t from, int64_t to) {
+    for (size_t i = 0; i < chain.size(); ++i) {
+      const Tile& stationary = tiles[i].tile[1];
+      const Tile& moving = tiles[i].tile[2];
+      kernel(reinterpret_cast<float*>(dst.data + from * 4), dst.shape->row_stride, stationary.data,
+             stationary.shape->row_stride, moving.data + from * bytes, moving.shape->row_stride,
+             stationary.rows(), stationary.elements(), to - from,
+             i > 0 || first.accumulate, ThreadPacked().scratch);
+    }
+  });
+  return OkStatus();
+}
 
 extern const InstructionSemantics kSemantics_nc_matmul;
 const InstructionSemantics kSemantics_nc_matmul{Decode};
