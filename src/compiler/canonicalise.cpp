@@ -335,6 +335,7 @@ class Canonicaliser {
         if (operands[0]->shape().num_elements() == 0)
           return Emit(Opcode::kBroadcast, x.shape(), {operands[1]});
         if (a.dimensions.empty()) return operands[0];
+        if (relaxed_ && IsColumnSum(x, *operands[1])) return ColumnSum(x, operands[0]);
         break;
       default:
         break;
@@ -376,6 +377,40 @@ class Canonicaliser {
     Instruction* sum =
         parts.size() == 1 ? parts[0] : Emit(Opcode::kConcatenate, whole, parts, along);
     return sum->shape() == shape ? sum : Emit(Opcode::kReshape, shape, {sum});
+  }
+
+  // A sum over leading dimensions: by reduction, its operand would have to be transposed so that
+  // columns become rows. The Tensor engine sums over partitions as they are.
+  static bool IsColumnSum(const Instruction& x, const Instruction& init) {
+    constexpr int64_t kLeastRows = 64, kLeastColumns = 16;
+    const std::vector<int64_t>& reduced = x.attributes().dimensions;
+    for (size_t i = 0; i < reduced.size(); ++i)
+      if (reduced[i] != static_cast<int64_t>(i)) return false;
+    const int64_t columns = x.shape().num_elements();
+    return x.shape().dtype == DType::kF32 && ReductionAlu(x) == isa::AluOp::kAdd &&
+           init.opcode() == Opcode::kConstant && init.attributes().literal.AsDouble() == 0 &&
+           columns >= kLeastColumns &&
+           x.operand(0)->shape().num_elements() >= kLeastRows * columns;
+  }
+
+  Instruction* ColumnSum(const Instruction& x, Instruction* operand) {
+    // Products with one are exact: a narrow float needs no conversion before.
+    if (operand->opcode() == Opcode::kConvert && IsFloating(operand->operand(0)->shape().dtype) &&
+        ByteSize(operand->operand(0)->shape().dtype) == 2)
+      operand = operand->operand(0);
+    const Shape& shape = operand->shape();
+    Attributes one;
+    one.literal = hlo::Literal::Scalar(shape.dtype, 1.0);
+    Instruction* number = Emit(Opcode::kConstant, one.literal.shape(), {}, one);
+    Attributes dot;
+    Shape ones = Shape::Array(shape.dtype, {});
+    for (size_t d = 0; d < x.attributes().dimensions.size(); ++d) {
+      ones.dims.push_back(shape.dims[d]);
+      dot.dot.lhs_contracting.push_back(static_cast<int64_t>(d));
+    }
+    dot.dot.rhs_contracting = dot.dot.lhs_contracting;
+    return Emit(Opcode::kDot, x.shape(), {Emit(Opcode::kBroadcast, ones, {number}), operand},
+                std::move(dot));
   }
 
   Instruction* Placed(Instruction* operand) {

@@ -309,10 +309,41 @@ Status LoopBody::Begin(const TileSpec& spec, const std::vector<bool>& looped) {
       Load& load = loads_[static_cast<size_t>(s.index)];
       if (load.invariant && !load.held.tile) NEURON_RETURN_IF_ERROR(LoadTile(load, spec));
     }
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Member& member = members_[i];
+    member.invariant = IsInvariant(member);
+    if (!member.invariant) continue;
+    NEURON_RETURN_IF_ERROR(EmitMember(static_cast<int>(i), spec));
+    if (member.stored) NEURON_RETURN_IF_ERROR(Store(member, spec));
+  }
   return OkStatus();
 }
 
+// A scalar of scalars that no loop changes.
+bool LoopBody::IsInvariant(const Member& member) const {
+  const Instruction& op = *member.instruction;
+  if (&op == kernel_->hero || op.shape().num_elements() != 1 || IsAlias(op) ||
+      Product(kernel_->domain) == 1 || op.opcode() == Opcode::kReduce)
+    return false;
+  return std::all_of(member.sources.begin(), member.sources.end(), [&](const Source& s) {
+    switch (s.kind) {
+      case Source::Kind::kMember:
+        return members_[static_cast<size_t>(s.index)].invariant;
+      case Source::Kind::kLoad:
+      case Source::Kind::kRegister:
+        return s.index < 0 || loads_[static_cast<size_t>(s.index)].invariant;
+      default:
+        return true;
+    }
+  });
+}
+
 void LoopBody::End() {
+  for (Member& member : members_)
+    if (member.invariant) {
+      if (member.held.owned) ctx_->Free(*member.held.tile);
+      member.held = {};
+    }
   for (Load& load : loads_)
     if (load.held.tile) {
       ctx_->Free(*load.held.tile);
@@ -328,7 +359,7 @@ void LoopBody::Release(int index) {
     }
   for (int i = 0; i <= index; ++i) {
     Member& member = members_[static_cast<size_t>(i)];
-    if (member.last_use != index || !member.held.tile) continue;
+    if (member.last_use != index || !member.held.tile || member.invariant) continue;
     if (member.held.owned) ctx_->Free(*member.held.tile);
     member.held = {};
   }
@@ -338,6 +369,13 @@ Status LoopBody::Store(const Member& member, const TileSpec& spec) {
   const uint32_t all = (1u << spec.free.size()) - 1;
   TileSpec where = spec;
   uint32_t keep = all;
+  if (member.instruction->shape().num_elements() == 1) {  // once, not at every place of the tile
+    where.partition.count = Count(1);
+    where.free.clear();
+    AccessPattern value = Expand(*member.held.tile, member.held.axes, where, 0);
+    ctx_->DmaCopy(ctx_->HbmPattern(member.store, member.store_strides, where), value);
+    return OkStatus();
+  }
   if (!IsFull(member.instruction->shape())) {  // a row value: reduced axes are not there
     where.free.clear();
     keep = 0;
@@ -453,7 +491,7 @@ Status LoopBody::Emit(const TileSpec& spec,
   for (size_t i = 0; i < members_.size(); ++i) {
     Member& member = members_[i];
     if (!member.held.tile) NEURON_RETURN_IF_ERROR(EmitMember(static_cast<int>(i), spec));
-    if (member.stored) NEURON_RETURN_IF_ERROR(Store(member, spec));
+    if (member.stored && !member.invariant) NEURON_RETURN_IF_ERROR(Store(member, spec));
     Release(static_cast<int>(i));
   }
   return OkStatus();

@@ -70,6 +70,7 @@ class LoopBody {
     bool stored = false;
     View store;          // where it goes if it is stored
     Dims store_strides;  // of it, per domain dimension
+    bool invariant = false;  // computed once, before the loops
     Held held;
   };
 
@@ -82,6 +83,7 @@ class LoopBody {
   Status LoadTile(Load& load, const TileSpec& spec);
   StatusOr<Held*> HeldOf(const Source& source, const TileSpec& spec);
   Status EmitMember(int index, const TileSpec& spec);
+  bool IsInvariant(const Member& member) const;
   Status EmitReduce(Member& member, const TileSpec& spec);
   Status Store(const Member& member, const TileSpec& spec);
   void Release(int index);

@@ -3,10 +3,11 @@
 // kernel reads earlier kernels only, and the walk is linear in the module's size.
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include "compiler/elementwise.h"
 #include "compiler/hero.h"
+#include "compiler/kernel_domain.h"
+#include "compiler/kernel_limits.h"
 #include "compiler/kernel_plan.h"
 #include "compiler/reduction.h"
 #include "compiler/wide.h"
@@ -26,48 +27,6 @@ bool SameStrides(const Dims& sizes, const Dims& a, const Dims& b) {
 
 // Longer rows are reduced chunk by chunk in a kernel of their own.
 constexpr int64_t kMostRow = 8192;
-// Bytes of a partition that a kernel's tiles may take.
-constexpr int64_t kTileBytes = 160 << 10;
-
-// Bytes of full values that are on chip at once, per element of the domain.
-int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
-  const auto n = static_cast<int64_t>(kernel.members.size());
-  std::unordered_map<const Instruction*, std::pair<int64_t, int64_t>> spans;
-  for (int64_t i = 0; i < n; ++i) {
-    const Instruction* x = kernel.members[static_cast<size_t>(i)];
-    spans.try_emplace(x, i, i);
-    for (const Instruction* operand : x->operands()) {
-      if (!operand->shape().is_array()) continue;
-      const View& view = plan.ViewOf(operand);
-      if (Product(view.sizes) != Product(kernel.domain)) continue;
-      const auto [it, added] = spans.try_emplace(view.base, i, i);
-      it->second.second = i;
-      for (size_t d = 0; d < view.sizes.size(); ++d)  // loaded once, kept to the end
-        if (view.strides[d] == 0 && view.sizes[d] > 1) it->second = {0, n - 1};
-    }
-  }
-  std::vector<int64_t> delta(static_cast<size_t>(n) + 1, 0);
-  for (const auto& [value, span] : spans) {  // NOLINT(*-pointer-iteration-order): sums
-    if (value->opcode() == Opcode::kConstant) continue;
-    const int64_t bytes = ByteSize(value->shape().dtype);
-    delta[static_cast<size_t>(span.first)] += bytes;
-    delta[static_cast<size_t>(span.second) + 1] -= bytes;
-  }
-  int64_t live = 0;
-  int64_t peak = 0;
-  for (int64_t d : delta) peak = std::max(peak, live += d);
-  return peak + 8;
-}
-
-// Tiles of a GpSimd kernel: one per buffer read, one per result.
-constexpr int64_t kMostKernelTiles = 24;
-int64_t TilesOf(const Plan& plan, const Kernel& kernel) {
-  std::set<const Instruction*> read;
-  for (const Instruction* x : kernel.members)
-    for (const Instruction* operand : x->operands()) read.insert(plan.ViewOf(operand).base);
-  for (const Instruction* x : kernel.members) read.erase(x);
-  return static_cast<int64_t>(read.size() + kernel.results.size());
-}
 
 class Planner {
  public:
@@ -80,6 +39,7 @@ class Planner {
     plan_.view_of.resize(static_cast<size_t>(ids));
     is_result_.assign(static_cast<size_t>(ids), false);
     live_.assign(static_cast<size_t>(ids), false);
+    deferred_.assign(static_cast<size_t>(ids), false);
     // Elements of a live tuple are live: their kernel writes all of them.
     live_[static_cast<size_t>(entry.root()->id())] = true;
     const auto& all = entry.instructions();
@@ -94,6 +54,11 @@ class Planner {
     for (const auto& x : entry_.instructions())
       if (IsLive(*x) || (x->opcode() == Opcode::kGetTupleElement && IsLive(*x->operand(0))))
         NEURON_RETURN_IF_ERROR(Visit(*x));
+    const Instruction* root = entry_.root();
+    if (root->opcode() == Opcode::kTuple)
+      OpenScalars(*root);
+    else if (IsDeferred(root))
+      Open(*root, KernelKind::kLoop);
     FindResults();
     return std::move(plan_);
   }
@@ -143,6 +108,7 @@ class Planner {
     // chip.
     if (reinterprets) {
       const int k = plan_.KernelOf(operand.base);
+      if (IsDeferred(operand.base)) return std::nullopt;
       if (k >= 0 && plan_.kernels[static_cast<size_t>(k)].kind == KernelKind::kLoop)
         return std::nullopt;
       if (operand.base->opcode() == Opcode::kIota) return std::nullopt;
@@ -206,6 +172,10 @@ class Planner {
       kind = KernelKind::kWide;
     else if (!IsHero(x))
       return Unsupported(x);
+    if (kind == KernelKind::kLoop && !reduces && !moves && IsScalarOfArguments(x)) {
+      deferred_[static_cast<size_t>(x.id())] = true;
+      return OkStatus();
+    }
     if (kind != KernelKind::kHero) {
       int last = -1;
       for (const Instruction* operand : x.operands())
@@ -216,7 +186,44 @@ class Planner {
     return OkStatus();
   }
 
+  // A scalar that depends on arguments only is computed by the first kernel that reads it: as a
+  // kernel of its own it would part the work on large values before it from the work after it.
+  bool IsScalarOfArguments(const Instruction& x) const {
+    if (x.shape().num_elements() != 1 || x.operands().empty()) return false;
+    return std::all_of(x.operands().begin(), x.operands().end(), [&](const Instruction* operand) {
+      const Instruction* base = plan_.ViewOf(operand).base;
+      return plan_.KernelOf(base) < 0 && base->shape().num_elements() == 1;
+    });
+  }
+  bool IsDeferred(const Instruction* x) const {
+    return deferred_[static_cast<size_t>(x->id())] && plan_.KernelOf(x) < 0;
+  }
+
+  bool ReadsDeferred(const Instruction& x) const {
+    return std::any_of(x.operands().begin(), x.operands().end(), [&](const Instruction* operand) {
+      return operand->shape().is_array() && IsDeferred(plan_.ViewOf(operand).base);
+    });
+  }
+  // The deferred scalars that `x` reads become members of kernel `index`.
+  void TakeScalars(const Instruction& x, int index, Kernel& kernel) {
+    for (const Instruction* operand : x.operands()) {
+      if (!operand->shape().is_array()) continue;
+      const Instruction* base = plan_.ViewOf(operand).base;
+      if (!IsDeferred(base)) continue;
+      TakeScalars(*base, index, kernel);
+      plan_.kernel_of[static_cast<size_t>(base->id())] = index;
+      kernel.members.push_back(base);
+    }
+  }
+  // Or get kernels of their own.
+  void OpenScalars(const Instruction& x) {
+    for (const Instruction* operand : x.operands())
+      if (operand->shape().is_array() && IsDeferred(plan_.ViewOf(operand).base))
+        Open(*plan_.ViewOf(operand).base, KernelKind::kLoop);
+  }
+
   void Open(const Instruction& x, KernelKind kind) {
+    if (kind != KernelKind::kLoop) OpenScalars(x);
     Kernel kernel;
     kernel.kind = kind;
     if (kind == KernelKind::kHero) kernel.hero = &x;
@@ -237,111 +244,13 @@ class Planner {
   }
 
   void Add(const Instruction& x, int index, Kernel kernel) {
+    if (kernel.kind == KernelKind::kLoop) TakeScalars(x, index, kernel);
     plan_.kernel_of[static_cast<size_t>(x.id())] = index;
     kernel.members.push_back(&x);
     if (index == static_cast<int>(plan_.kernels.size()))
       plan_.kernels.push_back(std::move(kernel));
     else
       plan_.kernels[static_cast<size_t>(index)] = std::move(kernel);
-  }
-
-  // Row-major strides of a member's dense value over `domain`.
-  static std::optional<Dims> Natural(const hlo::Shape& shape, const Kernel& k) {
-    if (shape.num_elements() == Product(k.domain)) return DenseStrides(k.domain);
-    Dims kept;
-    for (size_t d = 0; d < k.domain.size(); ++d)
-      if (!k.reduced[d]) kept.push_back(k.domain[d]);
-    Dims out(k.domain.size(), 0);
-    if (shape.num_elements() == 1) return out;
-    if (shape.num_elements() != Product(kept)) return std::nullopt;
-    const Dims dense = DenseStrides(kept);
-    size_t i = 0;
-    for (size_t d = 0; d < k.domain.size(); ++d)
-      if (!k.reduced[d]) out[d] = dense[i++];
-    return out;
-  }
-
-  // Strides of an operand's view over the kernel's domain; the class is that of its own shape.
-  static std::optional<Dims> OperandStrides(const View& view, const Kernel& k) {
-    const int64_t n = Product(view.sizes);
-    if (n == Product(k.domain)) return ReshapeStrides(view.sizes, view.strides, k.domain);
-    Dims out(k.domain.size(), 0);
-    if (n == 1) return out;
-    Dims kept;
-    for (size_t d = 0; d < k.domain.size(); ++d)
-      if (!k.reduced[d]) kept.push_back(k.domain[d]);
-    if (n != Product(kept)) return std::nullopt;
-    const auto strides = ReshapeStrides(view.sizes, view.strides, kept);
-    if (!strides) return std::nullopt;
-    size_t i = 0;
-    for (size_t d = 0; d < k.domain.size(); ++d)
-      if (!k.reduced[d]) out[d] = (*strides)[i++];
-    return out;
-  }
-
-  // The kernel's domain split so that a value of `dims` lies on it; false if it cannot.
-  static bool Refine(Kernel& k, const Dims& dims, const std::vector<bool>* reduced) {
-    const int64_t n = Product(dims);
-    if (n == Product(k.domain)) {
-      const auto finer = CommonRefinement(k.domain, dims);
-      if (!finer) return false;
-      std::vector<bool> flags;
-      // Each finer dimension belongs to one of the old ones; walk both by products.
-      size_t old = 0;
-      int64_t left = k.domain.empty() ? 1 : k.domain[0];
-      for (int64_t d : *finer) {
-        while (left == 1 && d != 1 && old + 1 < k.domain.size()) left = k.domain[++old];
-        flags.push_back(k.reduced[old]);
-        left /= d;
-      }
-      k.domain = *finer;
-      k.reduced = std::move(flags);
-      if (reduced == nullptr) return true;
-      // The same walk over the reduce's operand shape.
-      std::vector<bool> want;
-      old = 0;
-      left = dims.empty() ? 1 : dims[0];
-      for (int64_t d : k.domain) {
-        while (left == 1 && d != 1 && old + 1 < dims.size()) left = dims[++old];
-        want.push_back((*reduced)[old]);
-        left /= d;
-      }
-      const bool had = std::find(k.reduced.begin(), k.reduced.end(), true) != k.reduced.end();
-      if (had && want != k.reduced) {
-        for (size_t i = 0; i < want.size(); ++i)
-          if (want[i] != k.reduced[i] && k.domain[i] != 1) return false;
-      }
-      if (!had) k.reduced = std::move(want);
-      return true;
-    }
-    if (reduced != nullptr) return false;
-    if (n == 1) return true;
-    Dims kept;
-    for (size_t d = 0; d < k.domain.size(); ++d)
-      if (!k.reduced[d]) kept.push_back(k.domain[d]);
-    if (n != Product(kept)) return false;
-    const auto finer = CommonRefinement(kept, dims);
-    if (!finer) return false;
-    // Put the finer dims back where the coarser ones stood.
-    Dims domain;
-    std::vector<bool> flags;
-    size_t at = 0;
-    for (size_t d = 0; d < k.domain.size(); ++d) {
-      if (k.reduced[d]) {
-        domain.push_back(k.domain[d]);
-        flags.push_back(true);
-        continue;
-      }
-      int64_t left = k.domain[d];
-      while (left > 1) {
-        domain.push_back((*finer)[at]);
-        flags.push_back(false);
-        left /= (*finer)[at++];
-      }
-    }
-    k.domain = std::move(domain);
-    k.reduced = std::move(flags);
-    return true;
   }
 
   // Elements that a reduce combines into one.
@@ -361,6 +270,7 @@ class Planner {
     if (store != canonical_.stores.end() &&
         !ReshapeStrides(store->second.sizes, store->second.strides, k.domain))
       return false;
+    TakeScalars(x, index, k);
     plan_.kernel_of[static_cast<size_t>(x.id())] = index;
     k.members.push_back(&x);
     return true;
@@ -373,7 +283,7 @@ class Planner {
       const auto strides = OperandStrides(view, k);
       if (!strides) return false;
       if (plan_.KernelOf(view.base) != index) continue;
-      const auto natural = Natural(view.base->shape(), k);
+      const auto natural = NaturalStrides(view.base->shape(), k);
       if (!natural || view.dtype != view.base->shape().dtype || view.offset != 0 ||
           !SameStrides(k.domain, *strides, *natural))
         return false;
@@ -386,7 +296,7 @@ class Planner {
     if (plan_.kernels[static_cast<size_t>(index)].kind == KernelKind::kHero)
       return kind == KernelKind::kLoop && JoinEpilogue(x, index);
     Kernel k = plan_.kernels[static_cast<size_t>(index)];  // changed on success only
-    if (k.kind != kind) return false;
+    if (k.kind != kind || (kind == KernelKind::kWide && ReadsDeferred(x))) return false;
     const bool reduces = x.opcode() == Opcode::kReduce;
     const hlo::Shape& shape = DomainShape(x);
     // What only moves may turn out to need no kernel (placement.h).
@@ -404,18 +314,11 @@ class Planner {
       reduced.assign(shape.dims.size(), false);
       for (int64_t d : x.attributes().dimensions) reduced[static_cast<size_t>(d)] = true;
     }
-    if (!Refine(k, shape.dims, reduces ? &reduced : nullptr)) return false;
-    if (reduces && !FitsRow(k)) return false;
+    if (!RefineDomain(k, shape.dims, reduces ? &reduced : nullptr)) return false;
+    if (reduces && ReducedElements(k) > kMostRow) return false;
     if (!OperandsLieOn(x, index, k) || !OthersStillFit(k)) return false;
     Add(x, index, std::move(k));
     return true;
-  }
-
-  static bool FitsRow(const Kernel& k) {
-    int64_t n = 1;
-    for (size_t d = 0; d < k.domain.size(); ++d)
-      if (k.reduced[d]) n *= k.domain[d];
-    return n <= kMostRow;
   }
 
   // What earlier members read must be expressible on the refined domain.
@@ -451,7 +354,7 @@ class Planner {
   const std::set<int64_t>& breaks_;  // ids of instructions that open a kernel
   const hlo::Computation& entry_;
   Plan plan_;
-  std::vector<bool> is_result_, live_;  // by instruction id
+  std::vector<bool> is_result_, live_, deferred_;  // by instruction id
 };
 
 }  // namespace
@@ -462,50 +365,10 @@ StatusOr<Plan> PlanKernels(const CanonicalModule& canonical) {
   while (true) {
     NEURON_ASSIGN_OR_RETURN(Plan plan, Planner(canonical, breaks).Run());
     bool fits = true;
-    for (const Kernel& kernel : plan.kernels) {
-      if (kernel.members.size() < 2) continue;
-      if (kernel.kind == KernelKind::kWide) {
-        if (TilesOf(plan, kernel) > kMostKernelTiles)
-          fits &= !breaks.insert(kernel.members[kernel.members.size() / 2]->id()).second;
-        continue;
-      }
-      int64_t row = 128;
-      if (std::find(kernel.reduced.begin(), kernel.reduced.end(), true) != kernel.reduced.end()) {
-        row = 1;
-        for (size_t d = 0; d < kernel.domain.size(); ++d)
-          if (kernel.reduced[d]) row *= kernel.domain[d];
-      }
-      if (row * PeakBytes(plan, kernel) <= kTileBytes) continue;
-      fits &= !breaks.insert(kernel.members[kernel.members.size() / 2]->id()).second;
-    }
+    for (const Kernel& kernel : plan.kernels)
+      if (!FitsOnChip(plan, kernel)) fits &= !breaks.insert(CutPoint(kernel)).second;
     if (fits) return plan;
   }
-}
-
-std::string ToText(const Plan& plan) {
-  std::ostringstream out;
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    const Kernel& kernel = plan.kernels[k];
-    if (kernel.members.empty()) continue;
-    out << "kernel " << k
-        << (kernel.kind == KernelKind::kLoop   ? " loop"
-            : kernel.kind == KernelKind::kWide ? " wide"
-                                               : " hero")
-        << " [";
-    for (size_t d = 0; d < kernel.domain.size(); ++d)
-      out << (d ? "," : "") << kernel.domain[d] << (kernel.reduced[d] ? "r" : "");
-    out << "]\n";
-    for (const Instruction* x : kernel.members) {
-      out << "  " << x->name() << " = " << x->shape().ToString() << " "
-          << hlo::OpcodeName(x->opcode()) << "(";
-      for (size_t i = 0; i < x->operands().size(); ++i)
-        out << (i ? ", " : "") << x->operand(static_cast<int64_t>(i))->name();
-      const bool stored =
-          std::find(kernel.results.begin(), kernel.results.end(), x) != kernel.results.end();
-      out << ")" << (stored ? " -> HBM" : "") << "\n";
-    }
-  }
-  return std::move(out).str();
 }
 
 }  // namespace neuron::compiler

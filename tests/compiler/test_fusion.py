@@ -72,3 +72,16 @@ def test_more_live_values_than_sbuf_holds(rng):
         return sum(p * n for p, n in zip(parts, reversed(normalised), strict=True))
 
     check(function, x, tolerance=2e-3)
+
+
+def test_scalars_of_arguments_do_not_part_a_kernel():
+    def lerp(start, end, weight):
+        difference = end - start
+        near = start + weight * difference
+        far = end - difference * (1 - weight)
+        return jnp.where(jnp.abs(weight) < 0.5, near, far), 1 - weight
+
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((300, 700)).astype(np.float32) for _ in range(2))
+    program = check(lerp, a, b, np.float32(0.1), scalars=[2])
+    assert program.compiled.scratch_bytes == 0

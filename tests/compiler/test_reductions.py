@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
 from compiler.harness import check
@@ -62,3 +63,14 @@ def test_normalisations_are_one_kernel(shape, rng):
 def test_argmax(axis, rng):
     x = rng.integers(0, 30, (33, 100)).astype(np.float32)
     check(lambda x: (x.argmax(axis), x.argmin(axis)), x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("shape, axes", [((1000, 48), 0), ((4, 256, 384), (0, 1)), ((130, 600), 0)])
+def test_relaxed_column_sums_run_on_the_tensor_engine(shape, axes, dtype):
+    x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    program = check(
+        lambda x: jnp.sum(x.astype(jnp.float32), axis=axes), x, tolerance=2e-4, relaxed=True
+    )
+    assert "nc_matmul" in program.compiled.opcodes
+    assert not {"tensor_reduce", "dma_transpose"} & set(program.compiled.opcodes)
