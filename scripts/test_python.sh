@@ -11,3 +11,7 @@ export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 # The conformance file is one list of thousands of equal cases: spread them, not the file.
 "$BIN/python" -m pytest tests -n "$JOBS" --dist loadfile --ignore tests/conformance "$@"
 "$BIN/python" -m pytest tests/conformance -n "$JOBS" --dist load "$@"
+
+echo "==> ratchet: what may only get better (tests/ratchet.json)"
+"$BIN/python" scripts/measure.py >build/measured.json
+"$BIN/python" scripts/ratchet.py --measured build/measured.json

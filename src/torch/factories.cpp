@@ -48,7 +48,16 @@ at::Tensor EmptyWithStrides(at::IntArrayRef sizes, at::IntArrayRef strides,
   return EmptyStrided(DeviceOrCurrent(device), sizes, strides, DtypeOrDefault(dtype));
 }
 
+// Autograd's zero without memory, which no kernel of ours could read: zeros with memory.
+at::Tensor EfficientZeroTensor(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype,
+                               std::optional<c10::Layout> layout, std::optional<c10::Device> device,
+                               std::optional<bool> pin_memory) {
+  at::Tensor out = EmptyMemoryFormat(sizes, dtype, layout, device, pin_memory, std::nullopt);
+  return out.zero_();
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_efficientzerotensor", TORCH_FN(EfficientZeroTensor));
   m.impl("empty.memory_format", TORCH_FN(EmptyMemoryFormat));
   m.impl("empty_strided", TORCH_FN(EmptyWithStrides));
 }

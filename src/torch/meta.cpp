@@ -5,6 +5,8 @@
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/DispatchKeySet.h>
 
+#include <atomic>
+
 #include "torch/device.h"
 
 namespace neuron::pytorch {
@@ -61,6 +63,16 @@ TensorMeta MetaOf(const at::Tensor& tensor) {
 }
 
 }  // namespace
+
+namespace {
+std::atomic<std::string (*)()> python_error_taker{nullptr};
+}  // namespace
+
+void SetPythonErrorTaker(std::string (*taker)()) { python_error_taker = taker; }
+std::string TakePythonError() {
+  const auto taker = python_error_taker.load();
+  return taker == nullptr ? std::string() : taker();
+}
 
 std::optional<MetaResult> InferMeta(const c10::OperatorHandle& op,
                                     std::span<const c10::IValue> arguments) {

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace neuron::pytorch {
@@ -26,5 +27,10 @@ struct MetaResult {
 // nullopt: the op has no meta kernel.
 std::optional<MetaResult> InferMeta(const c10::OperatorHandle& op,
                                     std::span<const c10::IValue> arguments);
+
+// Many meta kernels are Python's: an exception of theirs leaves Python's error indicator set, which
+// whoever swallows the exception must take down. Returns its text, "" if none is set.
+std::string TakePythonError();
+void SetPythonErrorTaker(std::string (*taker)());  // by the one file that sees Python
 
 }  // namespace neuron::pytorch

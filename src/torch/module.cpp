@@ -15,6 +15,7 @@
 #include "torch/graph.h"
 #include "torch/hooks.h"
 #include "torch/kernels.h"
+#include "torch/meta.h"
 #include "torch/op_entry.h"
 #include "torch/timeline.h"
 
@@ -71,6 +72,14 @@ Numbers CacheStatisticsNow() {
   out["corrupt"] = s.corrupt;
   out["compile_seconds"] = s.compile_seconds;
   return out;
+}
+
+std::string TakeErrorOfPython() {
+  if (Py_IsInitialized() == 0) return {};
+  const py::gil_scoped_acquire gil;
+  if (PyErr_Occurred() == nullptr) return {};
+  const py::error_already_set error;  // takes the indicator down
+  return py::str(error.value());
 }
 
 void SetLogger(py::typing::Callable<void(py::str, py::str)> logger) {
@@ -221,6 +230,7 @@ void BindGraphs(py::module_& m) {
 
 PYBIND11_MODULE(_C, m) {
   BindGraphs(m);
+  SetPythonErrorTaker(&TakeErrorOfPython);
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("register_hooks", &RegisterHooks);
   m.def("register_kernels", &RegisterKernels);

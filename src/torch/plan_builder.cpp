@@ -51,7 +51,8 @@ class PlanBuilder {
     } catch (const c10::Error& error) {
       refusal = error.what_without_backtrace();
     } catch (const std::exception& error) {
-      refusal = error.what();
+      refusal = TakePythonError();
+      if (refusal.empty()) refusal = error.what();
     }
     return Refuse(refusal.empty() ? "wrong arguments" : refusal, true);
   }

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import torch
+from conformance import variants
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 
-TESTS = ("test_matches_cpu", "test_errors_match")
+VARIANTS = ("test_out_matches_cpu", "test_in_place_matches_cpu", "test_gradients_match_cpu")
+TESTS = ("test_matches_cpu", "test_errors_match", *VARIANTS)
+VARIANT_DTYPE = "float32"
 CI_DTYPES = ("float32", "bfloat16", "int64", "bool")
 ALL_DTYPES = (
     *CI_DTYPES, "float16", "float64", "int32", "int16", "int8", "uint8", "complex64", "complex128",
@@ -43,6 +46,10 @@ def cases(dtypes: tuple[str, ...], tests: tuple[str, ...] = TESTS) -> Iterator[C
         for dtype in dtypes:
             if "test_matches_cpu" in tests and getattr(torch, dtype) in supported:
                 yield Case("test_matches_cpu", name, dtype)
+        for test in VARIANTS:
+            dtype = getattr(torch, VARIANT_DTYPE)
+            if test in tests and dtype in supported and variants.supports(test, op, dtype):
+                yield Case(test, name, VARIANT_DTYPE)
         if "test_errors_match" in tests and op.error_inputs_func is not None:
             yield Case("test_errors_match", name, "any")
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
-from conformance import compare
+from conformance import compare, variants
 from conformance.cases import Case, ops
 from conformance.samples import (
     call_of,
@@ -38,12 +38,13 @@ def run(case: Case, device: str, limit: int | None) -> Result:
     warnings.simplefilter("ignore")
     result = Result(str(case))
     _clear_fallbacks(device)
-    step = _match if case.test == "test_matches_cpu" else _same_error
+    step = _step_of(case)
     op = ops()[case.op]
     try:
-        if case.test == "test_matches_cpu":
+        if case.test != "test_errors_match":
             dtype = getattr(torch, case.dtype)
-            inputs = [(dtype, s) for s in samples(op, dtype, limit)]
+            backward = case.test == "test_gradients_match_cpu"
+            inputs = [(dtype, s) for s in samples(op, dtype, limit, requires_grad=backward)]
         else:
             inputs = [(None, e) for e in op.error_inputs("cpu")][:limit]
     except Exception as e:
@@ -52,12 +53,21 @@ def run(case: Case, device: str, limit: int | None) -> Result:
         result.samples += 1
         try:
             step(case, op, dtype, sample, device)
+        except variants.NotApplicable:
+            continue
         except Exception as e:
             result.first_failure = index
             result.message = f"{type(e).__name__}: {_one_line(e)}"
             break
     result.fallbacks = _fallbacks(device)
     return result
+
+
+def _step_of(case: Case):
+    if case.test in variants.STEPS:
+        variant = variants.STEPS[case.test]
+        return lambda case, op, dtype, sample, device: variant(op, dtype, sample, device)
+    return _match if case.test == "test_matches_cpu" else _same_error
 
 
 def _match(case: Case, op, dtype, sample, device: str) -> None:

@@ -24,9 +24,11 @@ STAYS_ON_CPU = {"tensor_split": (1,)}
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def samples(op: OpInfo, dtype: torch.dtype, limit: int | None) -> Iterator[SampleInput]:
+def samples(
+    op: OpInfo, dtype: torch.dtype, limit: int | None, requires_grad: bool = False
+) -> Iterator[SampleInput]:
     torch.manual_seed(0)
-    return islice(op.sample_inputs("cpu", dtype, requires_grad=False), limit)
+    return islice(op.sample_inputs("cpu", dtype, requires_grad=requires_grad), limit)
 
 
 def call_of(sample: SampleInput) -> Call:

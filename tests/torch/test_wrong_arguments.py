@@ -271,3 +271,14 @@ def test_scalars_of_the_host_mix():
 
 def test_copies_cross_devices():
     assert torch.empty(3).copy_(torch.ones(3, device="neuron")).tolist() == [1.0] * 3
+
+
+def test_a_refusal_of_a_python_meta_kernel_leaves_nothing_behind():
+    """Neither here nor on the threads of autograd; sgn makes a zero without memory there."""
+    for _ in range(3):
+        x = torch.ones(3, device="neuron", requires_grad=True)
+        with pytest.raises(RuntimeError):
+            torch.add(x.detach(), torch.ones(2, device="neuron"))
+        y = torch.sgn(x) * x
+        y.sum().backward()
+        assert x.grad.tolist() == [1.0] * 3
