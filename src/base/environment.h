@@ -28,7 +28,7 @@ enum class Variable : uint8_t {
   kDumpDirectory,    // TORCHNEURON_DUMP_DIR: HLO, passes and programs as text
   kStrict,           // TORCHNEURON_STRICT: a CPU fallback is an error
   kGroups,           // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
-  kHostProfile,      // TORCHNEURON_HOST_PROFILE: file for the emulator's host time
+  kHostProfile,      // TORCHNEURON_HOST_PROFILE: where the emulator's host time goes
   kLaunchDelay,      // TORCHNEURON_LAUNCH_DELAY_US: injected per launch (tests)
   kPerturb,          // TORCHNEURON_PERTURB: mnemonic whose results are made wrong (tests)
   kGuard,            // TORCHNEURON_GUARD: HBM is not addressable by the host

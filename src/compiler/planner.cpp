@@ -181,9 +181,35 @@ class Planner {
       for (const Instruction* operand : x.operands())
         last = std::max(last, plan_.KernelOf(plan_.ViewOf(operand).base));
       if (last >= 0 && Join(x, last, kind)) return OkStatus();
+      // Beside what reads the same value: it is loaded once then.
+      const int newest = static_cast<int>(plan_.kernels.size()) - 1;
+      if (kind == KernelKind::kLoop && newest > last && ReadsAlongside(x, newest) &&
+          Join(x, newest, kind))
+        return OkStatus();
     }
     Open(x, kind);
     return OkStatus();
+  }
+
+  // True if the loop kernel reads or computes what `x` reads. A sum of columns stays alone: its
+  // kernel is transposed.
+  bool ReadsAlongside(const Instruction& x, int index) const {
+    constexpr size_t kMostMembers = 64;  // the walk stays linear
+    const Kernel& kernel = plan_.kernels[static_cast<size_t>(index)];
+    if (kernel.kind != KernelKind::kLoop || kernel.members.size() > kMostMembers ||
+        Product(kernel.domain) == 1)
+      return false;
+    if (x.opcode() == Opcode::kReduce &&
+        x.attributes().dimensions.back() + 1 != x.operand(0)->shape().rank())
+      return false;
+    for (const Instruction* mine : x.operands()) {
+      const Instruction* base = plan_.ViewOf(mine).base;
+      if (base->shape().num_elements() == 1 || base->opcode() == Opcode::kIota) continue;
+      for (const Instruction* member : kernel.members)
+        for (const Instruction* operand : member->operands())
+          if (operand->shape().is_array() && plan_.ViewOf(operand).base == base) return true;
+    }
+    return false;
   }
 
   // A scalar that depends on arguments only is computed by the first kernel that reads it: as a

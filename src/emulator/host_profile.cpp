@@ -1,11 +1,15 @@
 #include "emulator/host_profile.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
 
 #include "base/environment.h"
+#include "base/status.h"
 
 namespace neuron::emulator {
 namespace {
@@ -20,7 +24,10 @@ Profiles& TheProfiles() {
 }
 
 void WriteAll() {
-  std::ofstream out(*Read(Variable::kHostProfile));
+  const std::filesystem::path directory = *Read(Variable::kHostProfile);
+  std::error_code ignored;  // then nothing can be written
+  std::filesystem::create_directories(directory, ignored);
+  std::ofstream out(directory / StrCat("host_profile.", getpid(), ".tsv"));
   Profiles& profiles = TheProfiles();
   const std::lock_guard lock(profiles.mutex);
   for (const auto& profile : profiles.all) out << profile->ToText();

@@ -1,7 +1,7 @@
-// Where the host's time goes: the executing thread's nanoseconds in each instruction or group of a
-// loaded program, written to the file that TORCHNEURON_HOST_PROFILE names when the process ends. A
-// line per (program, HLO instruction, instructions): nanoseconds, executions, and these three; tabs
-// between.
+// Where the host's time goes: the executing thread's nanoseconds in each instruction, group or batch
+// of a loaded program, written to host_profile.<pid>.tsv in the directory that
+// TORCHNEURON_HOST_PROFILE names when the process ends. A line per (program, HLO instruction,
+// instructions): nanoseconds, executions, and these three; tabs between.
 #pragma once
 
 #include <time.h>

@@ -85,3 +85,15 @@ def test_scalars_of_arguments_do_not_part_a_kernel():
     a, b = (rng.standard_normal((300, 700)).astype(np.float32) for _ in range(2))
     program = check(lerp, a, b, np.float32(0.1), scalars=[2])
     assert program.compiled.scratch_bytes == 0
+
+
+def test_readers_of_one_value_share_a_kernel():
+    def gelu_gradient(x, grad):
+        cdf = 0.5 * (1 + jax.lax.erf(x * np.float32(0.5**0.5)))
+        pdf = jnp.exp(-0.5 * x * x) * np.float32((2 * np.pi) ** -0.5)
+        return grad * (cdf + x * pdf)
+
+    rng = np.random.default_rng(0)
+    x, grad = (rng.standard_normal((300, 700)).astype(np.float32) for _ in range(2))
+    program = check(gelu_gradient, x, grad, tolerance=1e-5)
+    assert program.compiled.scratch_bytes == 0

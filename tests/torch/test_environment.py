@@ -25,6 +25,7 @@ BAD = {
     "TORCHNEURON_DUMP_DIR": ("/dev/null/dump", "a directory"),
     "TORCHNEURON_STRICT": ("yes", "0 or 1"),
     "TORCHNEURON_INSTRUCTION_GROUPS": ("all", "0 or 1"),
+    "TORCHNEURON_HOST_PROFILE": ("/dev/null/profile", "a directory"),
     "TORCHNEURON_LAUNCH_DELAY_US": ("-1", "an integer from 0 on"),
     "TORCHNEURON_PERTURB": ("frobnicate", "no instruction"),
     "TORCHNEURON_GUARD": ("on!", "0 or 1"),
