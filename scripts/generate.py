@@ -64,8 +64,10 @@ def stubs() -> dict[str, str]:
 
 def pages() -> dict[str, str]:
     """Path in the repository and text of everything generated."""
+    import timing_report  # beside this file
+
     operators = {"docs/reference/operators.md": printed("neuron_lowering_doc")}
-    return _core.reference_pages() | operators | stubs()
+    return _core.reference_pages() | timing_report.pages() | operators | stubs()
 
 
 def stale(pages: dict[str, str]) -> list[str]:

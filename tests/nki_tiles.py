@@ -78,3 +78,50 @@ def special_values(dtype=np.float32):
     values += [np.inf, -np.inf, np.nan, 1e-40, 3.4e38]
     with np.errstate(over="ignore"):
         return np.array(values, np.float32).astype(dtype).reshape(4, 5)
+
+
+# Ways to walk a tile of rows with n elements: the width to load, the view on chip and the same in
+# NumPy.
+WALKS = {
+    "dense": (lambda n: n, lambda t, n: t, lambda a, n: a),
+    "every second": (lambda n: 2 * n, lambda t, n: t[:, ::2], lambda a, n: a[:, ::2]),
+    "part": (lambda n: n + 5, lambda t, n: t[:, 3 : 3 + n], lambda a, n: a[:, 3 : 3 + n]),
+    "broadcast": (
+        lambda n: 1,
+        lambda t, n: t.broadcast(1, n),
+        lambda a, n: np.broadcast_to(a, (a.shape[0], n)),
+    ),
+    "permuted": (
+        lambda n: n,
+        lambda t, n: t.reshape([t.shape[0], 2, n // 2]).permute([0, 2, 1]) if n % 2 == 0 else t,
+        lambda a, n: (
+            a.reshape(a.shape[0], 2, n // 2).transpose(0, 2, 1).reshape(a.shape[0], n)
+            if n % 2 == 0
+            else a
+        ),
+    ),
+}
+
+
+def walked(walk, n):
+    """(width, view on chip, view in NumPy) of one of WALKS."""
+    width, on_chip, in_numpy = WALKS[walk]
+    return width(n), lambda t: on_chip(t, n), lambda a: in_numpy(a, n)
+
+
+def random_walk(rng, n):
+    return walked(list(WALKS)[rng.integers(len(WALKS))], n)
+
+
+def random_shape(rng, most=700):
+    """Partitions and elements, with the edges likely."""
+    rows = int(rng.choice([1, 2, 31, 32, 33, 64, 128]))
+    n = int(rng.choice([1, 2, 7, 48, 49, 511, 512, rng.integers(1, most)]))
+    return rows, min(n, most)
+
+
+def random_array(rng, shape, dtype):
+    if np.dtype(dtype).kind in "iu":
+        info = np.iinfo(dtype)
+        return rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+    return (4 * rng.standard_normal(shape)).astype(dtype)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from nki import _core, _frameworks
-from nki._dtypes import as_dtype
+from nki._arguments import Arrays, Call, fill, key_of
 from nki._errors import NkiExecutionError, NkiValidationError
 from nki._report import Report
-from nki._tensor import NkiTensor, Storage, make_tensor
+from nki._tensor import NkiTensor, Storage
 from nki._trace import IN_OUT, INPUT, OUTPUT, SCRATCH, Trace, default_target, is_tracing, tracing
 
 __all__ = ["Kernel", "jit", "simulate"]
@@ -27,7 +27,7 @@ __all__ = ["Kernel", "jit", "simulate"]
 @dataclass
 class _Compiled:
     programs: list[_core.Program]
-    executables: list[_core.Executable]
+    executable: _core.Executable | None  # for arrays of the host; made at the first run
     tensors: list[Storage]  # what is bound: arguments, then outputs
     result: Any  # the returned structure, of NkiTensors
     sbuf_bytes: int
@@ -62,16 +62,18 @@ class Kernel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if is_tracing():
             return self.function(*args, **kwargs)
-        arrays = _Arrays()
+        arrays = Arrays()
         compiled = self._lookup(self._call(args, kwargs, arrays), arrays)
+        if _frameworks.neuron_device(arrays.values) is not None:
+            raise NkiValidationError("kernel.device: call .cpu() on the tensors on neuron first")
         return self._run(compiled, arrays)
 
     def trace(self, *args: Any, **kwargs: Any) -> Report:
         """Compile for these arguments without running: the report has no time."""
-        arrays = _Arrays()
+        arrays = Arrays()
         return self._report(self._compile(self._call(args, kwargs, arrays), arrays), None)
 
-    def _call(self, args: Any, kwargs: Any, arrays: _Arrays) -> _Call:
+    def _call(self, args: Any, kwargs: Any, arrays: Arrays) -> Call:
         """The arguments, with stand-ins for arrays, named as the function names them."""
         names = list(inspect.signature(self.function).parameters)
         names += [f"argument{i}" for i in range(len(names), len(args))]
@@ -80,30 +82,26 @@ class Kernel:
             {name: arrays.replace(arg, name) for name, arg in kwargs.items()},
         )
 
-    def _lookup(self, call: _Call, arrays: _Arrays) -> _Compiled:
+    def _lookup(self, call: Call, arrays: Arrays) -> _Compiled:
         try:
-            key: Any = (default_target(), self.lnc, _key(call))
+            key: Any = (default_target(), self.lnc, key_of(call))
             hash(key)
         except TypeError:
             key = None
         compiled = self._compiled.get(key) if key is not None else None
         if compiled is None:
             compiled = self._compile(call, arrays)
-            try:
-                compiled.executables = [_core.Executable(p, 0) for p in compiled.programs]
-            except _core.Error as error:
-                raise NkiExecutionError(*error.args) from None
             if key is not None:
                 self._compiled[key] = compiled
         return compiled
 
-    def _compile(self, call: _Call, arrays: _Arrays) -> _Compiled:
+    def _compile(self, call: Call, arrays: Arrays) -> _Compiled:
         programs: list[_core.Program] = []
         for program_id in range(self.lnc):
             trace = Trace(self.function.__name__, default_target(), self.lnc, program_id)
             with tracing(trace):
                 inputs = arrays.declare(trace)
-                args, kwargs = _fill(call, inputs)
+                args, kwargs = fill(call, inputs)
                 result = self.function(*args, **kwargs)
             storages = _finish(trace, result, self.lnc)
             try:
@@ -112,14 +110,14 @@ class Kernel:
                 raise NkiValidationError(error.args[1], filename="", lineno=0) from None
         return _Compiled(
             programs,
-            [],
+            None,
             storages,
             result,
             trace.memories["sbuf"].peak,
             trace.memories["psum"].peak,
         )
 
-    def _run(self, compiled: _Compiled, arrays: _Arrays) -> Any:
+    def _run(self, compiled: _Compiled, arrays: Arrays) -> Any:
         host: dict[str, np.ndarray[Any, Any]] = {}
         bindings = []
         for storage in compiled.tensors:
@@ -132,17 +130,17 @@ class Kernel:
             bindings.append(
                 (storage.name, data, storage.kind != OUTPUT, storage.kind in (OUTPUT, IN_OUT))
             )
-        time_ps = 0
         try:
-            for executable in compiled.executables:
-                time_ps = max(time_ps, executable.run(bindings))
+            if compiled.executable is None:
+                compiled.executable = _core.Executable(compiled.programs, 0)
+            time_ps = compiled.executable.run(bindings)
         except _core.Error as error:
             raise NkiExecutionError(*error.args) from None
         self.report = self._report(compiled, time_ps if time_ps > 0 else None)
         arrays.write_back(compiled.tensors, host)
         return _to_arrays(compiled.result, host, arrays)
 
-    def _report(self, compiled: _Compiled, time_ps: int | None) -> Report:
+    def _report(self, compiled: _Compiled, time_ps: int | None, executable: Any = None) -> Report:
         instructions: dict[str, int] = {}
         busy: dict[str, float] = {}
         for program in compiled.programs:
@@ -159,98 +157,8 @@ class Kernel:
             compiled.sbuf_bytes,
             compiled.psum_bytes,
             tuple(compiled.programs),
-            tuple(compiled.executables),
+            executable or compiled.executable,
         )
-
-
-@dataclass(frozen=True)
-class _Argument:
-    """Stands for an array among a kernel's arguments."""
-
-    number: int
-    shape: tuple[int, ...]
-    dtype: str
-
-
-_Call = tuple[tuple[Any, ...], dict[str, Any]]
-
-
-def _key(value: Any) -> Any:
-    """Equal values of different types are different constants, hence different programs."""
-    if isinstance(value, (tuple, list)):
-        return (type(value), tuple(_key(item) for item in value))
-    if isinstance(value, dict):
-        return (dict, tuple((name, _key(item)) for name, item in value.items()))
-    return (type(value), value)
-
-
-def _fill(value: Any, inputs: list[NkiTensor]) -> Any:
-    """The arguments with tensors in place of the stand-ins."""
-    if isinstance(value, _Argument):
-        return inputs[value.number]
-    if type(value) in (tuple, list):
-        return type(value)(_fill(item, inputs) for item in value)
-    if type(value) is dict:
-        return {name: _fill(item, inputs) for name, item in value.items()}
-    return value
-
-
-class _Arrays:
-    """The arrays of one call, in the order of the arguments."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self.names: list[str] = []
-        self.arrays: list[np.ndarray[Any, Any]] = []
-        self._copies: dict[int, np.ndarray[Any, Any]] = {}
-
-    def replace(self, value: Any, name: str) -> Any:
-        if type(value) in (tuple, list):
-            return type(value)(self.replace(item, f"{name}_{i}") for i, item in enumerate(value))
-        if type(value) is dict:
-            return {key: self.replace(item, f"{name}_{key}") for key, item in value.items()}
-        if not _frameworks.is_array(value):
-            return value
-        array = _frameworks.to_numpy(value)
-        if array.size == 0:
-            raise NkiValidationError(f"argument {name}: an array of shape {array.shape} is empty")
-        self.values.append(value)
-        self.names.append(name)
-        self.arrays.append(array)
-        shape = array.shape or (1,)
-        return _Argument(len(self.values) - 1, shape, as_dtype(array.dtype).name)
-
-    def declare(self, trace: Trace) -> list[NkiTensor]:
-        tensors = []
-        for number, (name, array) in enumerate(zip(self.names, self.arrays, strict=True)):
-            dtype = as_dtype(array.dtype)
-            storage = Storage(trace.unique_name(name), "hbm", array.shape or (1,), dtype)
-            storage.kind = INPUT
-            storage.array = number
-            storage.tensor = trace.builder.add_tensor(
-                storage.name, INPUT, array.size * dtype.itemsize
-            )
-            trace.hbm.append(storage)
-            tensors.append(make_tensor(storage))
-        return tensors
-
-    def contiguous(self, number: int) -> np.ndarray[Any, Any]:
-        array = self.arrays[number]
-        if array.flags.c_contiguous and array.flags.writeable:
-            return array
-        return self._copies.setdefault(number, np.array(array, order="C"))
-
-    def write_back(self, tensors: list[Storage], host: dict[str, np.ndarray[Any, Any]]) -> None:
-        for storage in tensors:
-            if storage.kind != IN_OUT or storage.array is None:
-                continue
-            array = self.arrays[storage.array]
-            if host[storage.name] is not array:
-                if not array.flags.writeable:
-                    raise NkiValidationError(
-                        f"argument {storage.name}: the kernel writes it and the array is read-only"
-                    )
-                array[...] = host[storage.name].reshape(array.shape)
 
 
 def _finish(trace: Trace, result: Any, lnc: int) -> list[Storage]:
@@ -270,6 +178,9 @@ def _finish(trace: Trace, result: Any, lnc: int) -> list[Storage]:
                     "allocated with buffer=nl.shared_hbm"
                 )
             storage.kind = OUTPUT if lnc == 1 else IN_OUT
+    for storage in trace.hbm:
+        if lnc > 1 and storage.kind == SCRATCH and storage.buffer == "shared_hbm":
+            storage.kind = IN_OUT  # one tensor for both cores
     bound = [storage for storage in trace.hbm if storage.kind in (INPUT, OUTPUT, IN_OUT)]
     for storage in bound:
         trace.builder.set_tensor(storage.tensor, storage.name, storage.kind)
@@ -288,18 +199,26 @@ def _tensors(result: Any) -> list[NkiTensor]:
     raise NkiValidationError(f"return: {type(result).__name__} is no tensor")
 
 
-def _to_arrays(result: Any, host: dict[str, np.ndarray[Any, Any]], arrays: _Arrays) -> Any:
+def _map_tensors(result: Any, function: Callable[[NkiTensor], Any]) -> Any:
+    """The returned structure with `function` of its tensors."""
     if isinstance(result, NkiTensor):
-        storage = result._storage
+        return function(result)
+    if isinstance(result, (tuple, list)):
+        return type(result)(_map_tensors(item, function) for item in result)
+    if isinstance(result, dict):
+        return {key: _map_tensors(item, function) for key, item in result.items()}
+    return result
+
+
+def _to_arrays(result: Any, host: dict[str, np.ndarray[Any, Any]], arrays: Arrays) -> Any:
+    def to_array(tensor: NkiTensor) -> Any:
+        storage = tensor._storage
         if storage.array is not None:
             return arrays.values[storage.array]
-        array = host[storage.name].reshape(result.shape)
+        array = host[storage.name].reshape(tensor.shape)
         return _frameworks.from_numpy(array, arrays.values[0] if arrays.values else None)
-    if isinstance(result, (tuple, list)):
-        return type(result)(_to_arrays(item, host, arrays) for item in result)
-    if isinstance(result, dict):
-        return {key: _to_arrays(item, host, arrays) for key, item in result.items()}
-    return result
+
+    return _map_tensors(result, to_array)
 
 
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:

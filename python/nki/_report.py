@@ -34,7 +34,7 @@ class Report:
     sbuf_bytes: int  # highest byte per partition that was in use
     psum_bytes: int
     programs: tuple[Any, ...] = field(repr=False, default=())
-    executables: tuple[Any, ...] = field(repr=False, default=())
+    executable: Any = field(repr=False, default=None)
 
     @property
     def time_us(self) -> float | None:
@@ -47,10 +47,9 @@ class Report:
     def timeline(self) -> list[Event]:
         """What ran when, by the model; empty where the library does not say."""
         events = []
-        for core, executable in enumerate(self.executables):
-            for row in json.loads(executable.trace_json() or "[]"):
-                row.pop("instruction")
-                events.append(Event(**row, core=core))
+        for row in json.loads(self.executable.trace_json() if self.executable else "[]"):
+            row.pop("instruction")
+            events.append(Event(**row))
         return events
 
     def __str__(self) -> str:

@@ -48,6 +48,9 @@ constexpr VariableRow kRows[] = {
      "Instruction whose results the emulator makes wrong, for tests of honesty."},
     {Variable::kGuard, "TORCHNEURON_GUARD", "switch", "0",
      "HBM is unmapped for the host: a stray host access faults."},
+    {Variable::kCheckMemory, "TORCHNEURON_CHECK_MEMORY", "switch", "0",
+     "Debugging: the emulator ends a run that reads what nothing wrote, or whose engines or cores "
+     "reach the same bytes in no order. Slow."},
     {Variable::kLogLevel, "TORCH_NEURONX_LOG_LEVEL", "integer", "0",
      "0 errors, 1 warnings, 2 information, 3 debug.", 0, 3},
     {Variable::kHbmBytes, "TORCHNEURON_HBM_BYTES", "integer", "",

@@ -6,7 +6,7 @@
 #include "commands/arguments.h"
 #include "commands/files.h"
 #include "compiler/compiler.h"
-#include "isa/program.h"
+#include "isa/core_programs.h"
 
 namespace neuron::commands {
 namespace {
@@ -33,15 +33,19 @@ std::string SignatureText(const compiler::Signature& signature) {
 
 Status Dump(const std::string& path, bool signature_only) {
   NEURON_ASSIGN_OR_RETURN(const std::string container, ReadFile(path));
-  const StatusOr<isa::Program> program = isa::Decode(container);
-  if (!program.ok()) return program.status().WithPrefix(path + ": ");
-  std::printf("; %s: %s\n", path.c_str(), program->name.c_str());
-  if (!program->metadata.empty()) {
+  const StatusOr<std::vector<isa::Program>> programs = isa::DecodeCores(container);
+  if (!programs.ok()) return programs.status().WithPrefix(path + ": ");
+  std::printf("; %s: %s\n", path.c_str(), programs->front().name.c_str());
+  if (!programs->front().metadata.empty()) {
     NEURON_ASSIGN_OR_RETURN(const compiler::Signature signature,
                             compiler::ReadSignature(container));
     std::printf("%s", SignatureText(signature).c_str());
   }
-  if (!signature_only) std::printf("%s", isa::Disassemble(*program).c_str());
+  if (signature_only) return OkStatus();
+  for (size_t core = 0; core < programs->size(); ++core) {
+    if (programs->size() > 1) std::printf("; physical core %zu\n", core);
+    std::printf("%s", isa::Disassemble((*programs)[core]).c_str());
+  }
   return OkStatus();
 }
 

@@ -4,7 +4,9 @@ namespace neuron::emulator {
 
 Status DecodeActivation(const DecodeInput& input, isa::ReduceCmd command, Operation* op) {
   using isa::AluOp;
-  const bool reduces = command != isa::ReduceCmd::kIdle && input.in.Has("reduce_op");
+  // reduce_res reads the registers whatever the command does to them.
+  const bool reduces =
+      input.in.Has("reduce_res") || (command != isa::ReduceCmd::kIdle && input.in.Has("reduce_op"));
   RowBuilder rows(input, op, "dst", !reduces);
   auto x = rows.Load("data");
   // x * 1 and x + 0 are left out where they are not asked for: they would lose the sign of a zero.
@@ -25,7 +27,7 @@ Status DecodeActivation(const DecodeInput& input, isa::ReduceCmd command, Operat
   }
   rows.Store(x, "dst");
   if (reduces)
-    NEURON_RETURN_IF_ERROR(rows.Reduce(x, input.in.Alu("reduce_op"), command,
+    NEURON_RETURN_IF_ERROR(rows.Reduce(x, input.in.Alu("reduce_op", AluOp::kAdd), command,
                                        input.core.scalar_accumulator(*input.in.Tile("dst")), "",
                                        "reduce_res", false));
   rows.Finish();

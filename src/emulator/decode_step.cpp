@@ -24,6 +24,10 @@ StatusOr<Step> DecodeStep(const isa::Program& program, Core& core, uint32_t inde
   op.opcode = instruction.opcode;
   NEURON_ASSIGN_OR_RETURN(step.control, DecodeControl(instruction, index));
   if (step.control.kind == StepControl::Kind::kRegisterLoad) input.AddTile(&op, "src");
+  if (instruction.opcode == isa::Opcode::sendrecv) {
+    input.AddTile(&op, "src");
+    input.AddTile(&op, "dst");
+  }
   if (step.control.kind != StepControl::Kind::kOperation) return step;
   const InstructionSemantics* semantics = SemanticsOf(instruction.opcode);
   if (semantics == nullptr)

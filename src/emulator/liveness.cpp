@@ -17,7 +17,8 @@ bool Reads(const Operation& op, const TileRef& tile) {
   const size_t operand =
       tile.operand < def.operands.size() ? tile.operand : def.operands.size() - 1;
   // An accumulating matmul reads its destination.
-  return def.operands[operand].role != isa::Role::kOut || op.opcode == isa::Opcode::nc_matmul;
+  return def.operands[operand].role != isa::Role::kOut || op.opcode == isa::Opcode::nc_matmul ||
+         op.opcode == isa::Opcode::nc_matmul_mx;
 }
 
 struct Granules {

@@ -87,7 +87,18 @@ StatusOr<MachineConfig> ReadMachineConfig() {
 }
 
 Core::Core(const MachineConfig& config, int vnc)
-    : vnc_(vnc), target_(config.target), hbm_(config.hbm_bytes, config.guard) {}
+    : vnc_(vnc),
+      target_(config.target),
+      hbm_(std::make_shared<Hbm>(config.hbm_bytes, config.guard)) {}
+
+StatusOr<Core*> Core::Second() {
+  {
+    const std::lock_guard lock(claim_);
+    if (second_ == nullptr) second_.reset(new Core(*this, hbm_));
+  }
+  NEURON_RETURN_IF_ERROR(second_->Claim());
+  return second_.get();
+}
 
 Status Core::Claim() {
   const std::lock_guard lock(claim_);

@@ -14,7 +14,9 @@
 #include "base/status.h"
 #include "emulator/counters.h"
 #include "emulator/memory.h"
+#include "emulator/random_lanes.h"
 #include "isa/access_pattern.h"
+#include "isa/instruction.h"
 #include "isa/target.h"
 
 namespace neuron::emulator {
@@ -30,34 +32,47 @@ struct MachineConfig {
 // The message of a failure lists the names or ranges that are known.
 StatusOr<MachineConfig> ReadMachineConfig();
 
-// A logical core. One program runs on it at a time: hold `mutex` while executing.
+// A physical core; the first of a logical core stands for it. One executable runs on a logical core
+// at a time: hold `mutex` of its first while executing.
 class Core {
  public:
   Core(const MachineConfig& config, int vnc);
+  // The other physical core of a logical core: memories and engines of its own, the same HBM.
+  StatusOr<Core*> Second();
 
   Status Claim();  // maps SBUF and PSUM; idempotent
   int vnc() const { return vnc_; }
   isa::Target target() const { return target_; }
   const OnChipMemory& sbuf() const { return sbuf_; }
   const OnChipMemory& psum() const { return psum_; }
-  Hbm& hbm() { return hbm_; }
+  Hbm& hbm() { return *hbm_; }
   // Reduce registers of the Vector and Scalar engines, one per partition, from the pattern's first.
   float* vector_accumulator(const isa::AccessPattern& at) { return vector_ + at.start_partition; }
   float* scalar_accumulator(const isa::AccessPattern& at) { return scalar_ + at.start_partition; }
+
+  // Of Vector (four generators a lane) or GpSimd (one).
+  RandomLanes& random(isa::Engine engine) {
+    return engine == isa::Engine::kGpSimd ? gpsimd_random_ : vector_random_;
+  }
 
   std::mutex mutex;
   Counters counters;                       // under the mutex
   std::atomic<int64_t> device_time_ps{0};  // virtual clock
 
  private:
+  Core(const Core& first, std::shared_ptr<Hbm> hbm)
+      : vnc_(first.vnc_), target_(first.target_), hbm_(std::move(hbm)) {}
+
   const int vnc_;
   const isa::Target target_;
   std::mutex claim_;
+  std::unique_ptr<Core> second_;
   bool claimed_ = false;
   OnChipMemory sbuf_, psum_;
   float vector_[isa::kPartitions] = {};
   float scalar_[isa::kPartitions] = {};
-  Hbm hbm_;
+  RandomLanes vector_random_{4}, gpsimd_random_{1};
+  std::shared_ptr<Hbm> hbm_;
 };
 
 class Machine {

@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "emulator/decode_step.h"
+#include "emulator/hazards.h"
 #include "emulator/perturb.h"
 #include "emulator/row_io.h"
 
@@ -52,7 +53,9 @@ Status LoadedProgram::Decode() {
   std::vector<uint32_t> open;
   for (uint32_t i = 0; i < program_.instructions.size(); ++i) {
     NEURON_ASSIGN_OR_RETURN(Step step, DecodeStep(program_, core_, i));
-    if (step.control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
+    if (step.control.kind == StepControl::Kind::kLoopBegin ||
+        step.control.kind == StepControl::Kind::kWhileBegin)
+      open.push_back(i);
     if (step.control.kind == StepControl::Kind::kLoopEnd) {
       StepControl& begin = steps_[open.back()].control;
       step.control.match = open.back();
@@ -69,7 +72,8 @@ Status LoadedProgram::Decode() {
       return InvalidArgument("TORCHNEURON_PERTURB is '", *mnemonic, "', which is no instruction");
     perturbed_ = static_cast<int>(*opcode);
   }
-  if (perturbed_ < 0 && ReadSwitch(Variable::kGroups)) {
+  if (ReadSwitch(Variable::kCheckMemory)) shadow_ = std::make_unique<Shadow>(program_, core_);
+  if (perturbed_ < 0 && shadow_ == nullptr && ReadSwitch(Variable::kGroups)) {
     groups_ = FindGroups(program_, steps_);
     for (const auto& group : groups_) steps_[group->first].group = group.get();
     batches_ = FindBatches(program_, steps_);
@@ -101,12 +105,29 @@ Status LoadedProgram::PrepareRegisters(std::span<BoundTensor> bound) {
   return OkStatus();
 }
 
-Status LoadedProgram::Execute(std::span<BoundTensor> bound, Counters* counters) {
+Status LoadedProgram::Begin(std::span<BoundTensor> bound, Counters* counters) {
   NEURON_RETURN_IF_ERROR(PrepareRegisters(bound));
   initial_ = registers_;
   last_duration_ps_ = scoreboard_.DurationPs(registers_.data());
-  Execution execution{&core_, registers_.data(), bound.data(), counters};
-  const Status status = Run(execution);
+  execution_ = {&core_, registers_.data(), bound.data(), counters};
+  pc_ = 0;
+  log_.Clear();
+  if (shadow_ != nullptr) {
+    if (HasSemaphores(program_)) NEURON_RETURN_IF_ERROR(CheckHazards(program_, registers_.data()));
+    shadow_->Begin(bound.data());
+  }
+  return OkStatus();
+}
+
+Status LoadedProgram::Resume() { return Run(execution_, &pc_); }
+
+Status LoadedProgram::Execute(std::span<BoundTensor> bound, Counters* counters) {
+  NEURON_RETURN_IF_ERROR(Begin(bound, counters));
+  Status status = Resume();
+  if (status.ok() && meeting() != nullptr)
+    status = FailedPrecondition(NameOf(meeting()->operation),
+                                ": waits for the other core of a logical core, and there is no "
+                                "program for one; launch the kernel as kernel[2]");
   ++counters->executions;
   core_.device_time_ps.fetch_add(last_duration_ps_, std::memory_order_relaxed);
   return status;
@@ -117,8 +138,10 @@ int64_t LoadedProgram::last_duration_ps() {
   return scoreboard_.is_static() ? scoreboard_.DurationPs(registers_.data()) : 0;
 }
 
-std::string LoadedProgram::TraceJson(size_t max_events) {
-  return scoreboard_.TraceJson(initial_.empty() ? registers_.data() : initial_.data(), max_events);
+std::string LoadedProgram::TraceJson(size_t max_events, std::span<const double> released_ns,
+                                     int core) {
+  return scoreboard_.TraceJson(initial_.empty() ? registers_.data() : initial_.data(), max_events,
+                               released_ns, core);
 }
 
 namespace {
@@ -153,9 +176,9 @@ void LoadedProgram::Count(size_t first, size_t last, const Execution& execution)
   }
 }
 
-Status LoadedProgram::Run(Execution& execution) {
+Status LoadedProgram::Run(Execution& execution, size_t* next) {
   const size_t count = steps_.size();
-  for (size_t pc = 0; pc < count; ++pc) {
+  for (size_t pc = *next; pc < count; ++pc) {
     const Step& step = steps_[pc];
     if (step.group != nullptr) {
       bool done = false;
@@ -177,6 +200,10 @@ Status LoadedProgram::Run(Execution& execution) {
       continue;
     }
     ++execution.counters->instructions[static_cast<int>(step.operation.opcode)];
+    if (shadow_ != nullptr) [[unlikely]] {
+      NEURON_RETURN_IF_ERROR(shadow_->Before(step.operation, execution));
+      log_.Record(step.operation, execution);
+    }
     switch (step.control.kind) {
       case StepControl::Kind::kOperation: {
         const auto start = StartOf(profile_);
@@ -194,8 +221,15 @@ Status LoadedProgram::Run(Execution& execution) {
         break;
       }
       case StepControl::Kind::kLoopEnd:
+        if (steps_[step.control.match].control.kind == StepControl::Kind::kWhileBegin) {
+          pc = size_t{step.control.match} - 1;  // the condition is read again
+          break;
+        }
         registers_[step.control.reg] += step.control.step;
         if (registers_[step.control.reg] < loop_end_[step.control.reg]) pc = step.control.match;
+        break;
+      case StepControl::Kind::kWhileBegin:
+        if (step.control.a.Evaluate(registers_.data()) == 0) pc = step.control.match;
         break;
       case StepControl::Kind::kRegisterAlu:
         NEURON_RETURN_IF_ERROR(RunRegisterAlu(step));
@@ -203,8 +237,15 @@ Status LoadedProgram::Run(Execution& execution) {
       case StepControl::Kind::kRegisterLoad:
         NEURON_RETURN_IF_ERROR(RunRegisterLoad(step, execution));
         break;
+      case StepControl::Kind::kMeeting:
+        if (shadow_ != nullptr) shadow_->After(step.operation, execution);
+        *next = pc;
+        return OkStatus();
     }
+    if (shadow_ != nullptr) [[unlikely]]
+      shadow_->After(step.operation, execution);
   }
+  *next = count;
   return OkStatus();
 }
 

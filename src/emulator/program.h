@@ -10,10 +10,12 @@
 
 #include "base/status.h"
 #include "emulator/batch.h"
+#include "emulator/core_races.h"
 #include "emulator/group.h"
 #include "emulator/host_profile.h"
 #include "emulator/operation.h"
 #include "emulator/scoreboard.h"
+#include "emulator/shadow.h"
 #include "emulator/step.h"
 
 namespace neuron::emulator {
@@ -41,11 +43,26 @@ class LoadedProgram {
   // caller's, the others are filled in here. Adds to the core's virtual clock.
   Status Execute(std::span<BoundTensor> bound, Counters* counters);
 
+  // The same in parts, for a program that meets the other core's: Begin, then Resume until it has
+  // ended, with the meetings between carried out by the caller.
+  Status Begin(std::span<BoundTensor> bound, Counters* counters);
+  Status Resume();
+  // The sendrecv or core_barrier that execution stands at; nullptr: it has ended.
+  const Step* meeting() const { return pc_ < steps_.size() ? &steps_[pc_] : nullptr; }
+  void PassMeeting() { ++pc_; }
+  const Execution& execution() const { return execution_; }
+  // What this program did to HBM since the log was cleared; nullptr unless memory is checked.
+  AccessLog* log() { return shadow_ != nullptr ? &log_ : nullptr; }
+
   // Modelled duration of the last execution; before the first, of one that does not depend on
   // run-time extents, else 0.
   int64_t last_duration_ps();
   // Events of the last execution (scoreboard.h).
-  std::string TraceJson(size_t max_events);
+  std::string TraceJson(size_t max_events, std::span<const double> released_ns = {}, int core = 0);
+  // The last execution's meetings in modelled time, or of one that does not depend on extents.
+  Scoreboard::Meetings Meetings(std::span<const double> released_ns) {
+    return scoreboard_.Walk(initial_.empty() ? registers_.data() : initial_.data(), released_ns);
+  }
 
  private:
   LoadedProgram(isa::Program program, Core& core)
@@ -53,7 +70,7 @@ class LoadedProgram {
   Status PrepareTensors();
   Status Decode();
   Status PrepareRegisters(std::span<BoundTensor> bound);
-  Status Run(Execution& execution);
+  Status Run(Execution& execution, size_t* next);
   // Instructions [first, last) were executed together.
   void Count(size_t first, size_t last, const Execution& execution) const;
   Status SetRegister(const Step& step, int64_t value);
@@ -67,9 +84,13 @@ class LoadedProgram {
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<int64_t> registers_;
-  std::vector<int64_t> initial_;   // registers at the start of the last execution
-  std::vector<int64_t> loop_end_;  // by register: the bound its loop was entered with
-  std::vector<BoundTensor> own_;   // by tensor: constants and scratch
+  std::vector<int64_t> initial_;    // registers at the start of the last execution
+  std::vector<int64_t> loop_end_;   // by register: the bound its loop was entered with
+  std::vector<BoundTensor> own_;    // by tensor: constants and scratch
+  Execution execution_;             // between Begin and the end
+  size_t pc_ = 0;                   // where Resume goes on
+  std::unique_ptr<Shadow> shadow_;  // if memory is checked
+  AccessLog log_;
   std::vector<Hbm::Block> blocks_;
   int scalars_ = -1;    // index of the scalar block among the tensors
   int perturbed_ = -1;  // opcode whose results are made wrong

@@ -1,5 +1,6 @@
 #include "emulator/row_io.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace neuron::emulator {
@@ -59,6 +60,26 @@ void WriteRow(const KernelTable& kernels, Domain domain, const TileShape& shape,
     values = RawBuffer();
   }
   ScatterRow(shape, row, first, n, values);
+}
+
+uint32_t* ReadWholeRow(const KernelTable& kernels, Domain domain, const Tile& tile, int64_t row,
+                       std::vector<uint32_t>* buffer) {
+  buffer->resize(static_cast<size_t>(tile.elements()));
+  for (int64_t first = 0; first < tile.elements(); first += kRowIoMax) {
+    const int64_t n = std::min(kRowIoMax, tile.elements() - first);
+    uint32_t* to = buffer->data() + first;
+    const auto* values = static_cast<const uint32_t*>(
+        ReadRow(kernels, domain, *tile.shape, tile.row(row), first, n, to));
+    if (values != to) std::copy_n(values, n, to);
+  }
+  return buffer->data();
+}
+
+void WriteWholeRow(const KernelTable& kernels, Domain domain, const Tile& tile, int64_t row,
+                   const uint32_t* values) {
+  for (int64_t first = 0; first < tile.elements(); first += kRowIoMax)
+    WriteRow(kernels, domain, *tile.shape, tile.row(row), first,
+             std::min(kRowIoMax, tile.elements() - first), values + first);
 }
 
 }  // namespace neuron::emulator

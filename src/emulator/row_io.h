@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "emulator/kernels/kernels.h"
 #include "emulator/tile.h"
@@ -15,6 +16,12 @@ const void* ReadRow(const KernelTable& kernels, Domain domain, const TileShape& 
                     const char* row, int64_t first, int64_t n, void* out);
 void WriteRow(const KernelTable& kernels, Domain domain, const TileShape& shape, char* row,
               int64_t first, int64_t n, const void* values);
+
+// A whole row, however long, as dense values in `buffer`, which it resizes; and back.
+uint32_t* ReadWholeRow(const KernelTable& kernels, Domain domain, const Tile& tile, int64_t row,
+                       std::vector<uint32_t>* buffer);
+void WriteWholeRow(const KernelTable& kernels, Domain domain, const Tile& tile, int64_t row,
+                   const uint32_t* values);
 
 // The domain in which an instruction computes on tiles of this type by itself.
 Domain DomainOf(DType dtype);

@@ -275,6 +275,8 @@ void FinishReduction(const RowReduce& reduce, float result, const BinaryKernel c
     case isa::ReduceCmd::kIdle:
       break;
     case isa::ReduceCmd::kReset:
+      *accumulator = std::bit_cast<float>(ReduceIdentity(Domain::kFloat, reduce.op));
+      break;
     case isa::ReduceCmd::kResetReduce:
       *accumulator = result;
       break;

@@ -123,6 +123,7 @@ class RowBuilder {
   Value Scalar(std::string_view operand, double otherwise = 0);  // number, register or [P, 1] tile
   Value Constant(double number);
   Value Iota(IotaPattern pattern);
+  Value ToFloat(Value integers) { return Convert(integers, Domain::kFloat); }
   // A unary operator ignores b.
   StatusOr<Value> Alu(isa::AluOp op, Value a, Value b, bool reverse = false);
   StatusOr<Value> Activation(isa::ActivationFunction function, Value x);

@@ -40,6 +40,7 @@ bool IsControlFlow(isa::Opcode opcode) {
 struct Scoreboard::Node {
   StepControl control;
   bool dynamic = false;  // counts come from registers
+  bool meets = false;    // a loop with a meeting in its body
   double busy_ns = 0;    // of a static instruction
   std::vector<Timeline::Access> accesses;
   int64_t hbm_bytes = 0;
@@ -66,7 +67,11 @@ void Scoreboard::Prepare() {
     Node& node = nodes_[i];
     auto control = DecodeControl(instruction, i);
     if (control.ok()) node.control = *control;
-    if (node.control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
+    if (node.control.kind == StepControl::Kind::kLoopBegin ||
+        node.control.kind == StepControl::Kind::kWhileBegin)
+      open.push_back(i);
+    if (node.control.kind == StepControl::Kind::kMeeting)
+      for (const uint32_t loop : open) nodes_[loop].meets = true;
     if (node.control.kind == StepControl::Kind::kLoopEnd) {
       node.control.match = open.back();
       open.pop_back();
@@ -93,12 +98,15 @@ void Scoreboard::Prepare() {
 // Walks the program with its registers and feeds a Timeline.
 class Scoreboard::Machine {
  public:
-  Machine(const Scoreboard& board, const int64_t* registers)
+  Machine(const Scoreboard& board, const int64_t* registers,
+          std::span<const double> released_ns = {})
       : board_(board),
+        released_ns_(released_ns),
         registers_(registers, registers + board.program_.registers.size()),
         timeline_(board.program_) {}
 
   Timeline& timeline() { return timeline_; }
+  const std::vector<double>& arrivals_ns() const { return arrivals_ns_; }
   void RecordEvents(size_t max_events) { timeline_.Record(max_events); }
   double Run() {
     Range(0, static_cast<uint32_t>(board_.nodes_.size()));
@@ -114,6 +122,7 @@ class Scoreboard::Machine {
           Loop(i, node);
           i = node.control.match;
           break;
+        case StepControl::Kind::kWhileBegin:  // how often is not known here: once
         case StepControl::Kind::kLoopEnd:
           break;
         case StepControl::Kind::kRegisterAlu: {
@@ -127,6 +136,7 @@ class Scoreboard::Machine {
           registers_[node.control.reg] = most == INT64_MAX ? 0 : most;
           [[fallthrough]];
         }
+        case StepControl::Kind::kMeeting:
         case StepControl::Kind::kOperation:
           Instruction(i, node);
           break;
@@ -145,7 +155,7 @@ class Scoreboard::Machine {
     for (int64_t i = begin; i < end; i += step) {
       registers_[node.control.reg] = i;
       Range(at + 1, node.control.match);
-      if (++done % 2 != 0 || timeline_.recording()) continue;
+      if (++done % 2 != 0 || timeline_.recording() || node.meets) continue;
       pair_ns[2] = pair_ns[1];
       pair_ns[1] = pair_ns[0];
       pair_ns[0] = timeline_.end_ns() - mark;
@@ -188,10 +198,19 @@ class Scoreboard::Machine {
       }
       busy = isa::BusyNs({instruction, board_.program_.target, elements_, partitions_});
     }
+    if (node.control.kind == StepControl::Kind::kMeeting) {
+      const size_t k = arrivals_ns_.size();
+      const double released = k < released_ns_.size() ? released_ns_[k] : 0;
+      arrivals_ns_.push_back(timeline_.Issue(at, instruction.engine, busy, bytes, node.accesses,
+                                             registers_.data(), released));
+      return;
+    }
     timeline_.Issue(at, instruction.engine, busy, bytes, node.accesses, registers_.data());
   }
 
   const Scoreboard& board_;
+  const std::span<const double> released_ns_;
+  std::vector<double> arrivals_ns_;
   std::vector<int64_t> registers_;
   std::vector<int64_t> elements_, partitions_;
   Timeline timeline_;
@@ -211,12 +230,23 @@ int64_t Scoreboard::DurationPs(const int64_t* registers) {
   return ps;
 }
 
-std::string Scoreboard::TraceJson(const int64_t* registers, size_t max_events) {
+Scoreboard::Meetings Scoreboard::Walk(const int64_t* registers,
+                                      std::span<const double> released_ns) {
   Prepare();
-  Machine machine(*this, registers);
+  Machine machine(*this, registers, released_ns);
+  Meetings meetings;
+  meetings.end_ns = machine.Run();
+  meetings.arrivals_ns = machine.arrivals_ns();
+  return meetings;
+}
+
+std::string Scoreboard::TraceJson(const int64_t* registers, size_t max_events,
+                                  std::span<const double> released_ns, int core) {
+  Prepare();
+  Machine machine(*this, registers, released_ns);
   machine.RecordEvents(max_events);
   machine.Run();
-  return machine.timeline().EventsJson();
+  return machine.timeline().EventsJson(core);
 }
 
 }  // namespace neuron::emulator

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,19 @@ class Scoreboard {
   // True if no duration depends on the registers.
   bool is_static() const { return control_.empty(); }
 
+  // Of a program that meets another core's (sendrecv, core_barrier): the k-th meeting begins no
+  // sooner than released_ns[k], where that is given.
+  struct Meetings {
+    double end_ns = 0;
+    std::vector<double> arrivals_ns;  // when this core comes to each
+  };
+  Meetings Walk(const int64_t* registers, std::span<const double> released_ns);
+
   // Chrome-like list of events of that execution, at most `max_events`:
   // [{"instruction": 3, "mnemonic": "tensor_tensor", "engine": "vector", "queue": 0,
-  //   "start_ps": 0, "end_ps": 10, "source": "mlp.py:41"}, ...]
-  std::string TraceJson(const int64_t* registers, size_t max_events);
+  //   "start_ps": 0, "end_ps": 10, "source": "mlp.py:41", "core": 0}, ...]
+  std::string TraceJson(const int64_t* registers, size_t max_events,
+                        std::span<const double> released_ns = {}, int core = 0);
 
  private:
   struct Node;    // an instruction, prepared

@@ -63,6 +63,14 @@ StatusOr<StepControl> DecodeControl(const isa::Instruction& instruction, uint32_
       control.b = AffineOf(in["end"]);
       control.step = in.Integer("step", 1);
       return control;
+    case isa::Opcode::while_begin:
+      control.kind = StepControl::Kind::kWhileBegin;
+      control.a = AffineOf(in["condition"]);
+      return control;
+    case isa::Opcode::sendrecv:
+    case isa::Opcode::core_barrier:
+      control.kind = StepControl::Kind::kMeeting;
+      return control;
     case isa::Opcode::loop_end:
       control.kind = StepControl::Kind::kLoopEnd;
       return control;

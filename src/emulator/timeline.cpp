@@ -97,18 +97,24 @@ void Timeline::Note(const Access& access, int engine, double busy_until, double 
   });
 }
 
-void Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
-                     const std::vector<Access>& accesses, const int64_t* registers) {
+double Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
+                       const std::vector<Access>& accesses, const int64_t* registers,
+                       double not_before_ns) {
   const int e = static_cast<int>(engine);
   double ready = 0;
   for (const Access& access : accesses) ready = std::max(ready, Ready(access, e, registers));
   double start = ready;
+  double possible = 0;
   double busy_until = 0;
   int queue = 0;
   if (engine == isa::Engine::kDma) {
     const auto earliest = std::min_element(queue_free_.begin(), queue_free_.end());
     queue = static_cast<int>(earliest - queue_free_.begin());
-    start = std::max(start, *earliest);
+    start = std::max({start, *earliest, triggered_});
+    // One sequencer triggers transfers; that it catches up after a wait stands for others helping.
+    triggered_ += target_.dma_trigger_ns;
+    possible = start;
+    start = std::max(start, not_before_ns);
     // All queues share the HBM.
     const double moving =
         static_cast<double>(hbm_bytes) * 1e9 / target_.hbm_bytes_per_second_per_core;
@@ -116,7 +122,8 @@ void Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, i
     busy_until = std::max(start + busy_ns, bandwidth_free_);
     *earliest = busy_until;
   } else {
-    start = std::max(start, engine_free_[e]);
+    possible = std::max(start, engine_free_[e]);
+    start = std::max(possible, not_before_ns);
     busy_until = start + busy_ns;
     engine_free_[e] = busy_until;
   }
@@ -125,12 +132,14 @@ void Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, i
   end_ = std::max(end_, arrives);
   if (events_.size() < max_events_)
     events_.push_back({instruction, engine, queue, start, busy_until});
+  return possible;
 }
 
 void Timeline::Shift(double by) {
   for (double& free : engine_free_) free += by;
   for (double& free : queue_free_) free += by;
   bandwidth_free_ += by;
+  triggered_ += by;
   end_ += by;
   for (std::vector<Cells>* const memory : {&sbuf_, &psum_, &hbm_})
     for (Cells& cells : *memory)
@@ -140,7 +149,7 @@ void Timeline::Shift(double by) {
       }
 }
 
-std::string Timeline::EventsJson() const {
+std::string Timeline::EventsJson(int core) const {
   std::string json = "[";
   for (const Event& event : events_) {
     const isa::Instruction& instruction = program_.instructions[event.instruction];
@@ -151,7 +160,7 @@ std::string Timeline::EventsJson() const {
                    isa::EngineName(event.engine), "\",\"queue\":", event.queue,
                    ",\"start_ps\":", static_cast<int64_t>(event.start * 1000),
                    ",\"end_ps\":", static_cast<int64_t>(event.end * 1000), ",\"source\":\"",
-                   Escaped(source), "\"}");
+                   Escaped(source), "\",\"core\":", core, "}");
   }
   return json + "]";
 }

@@ -20,16 +20,18 @@ class Timeline {
 
   explicit Timeline(const isa::Program& program);
 
-  // An instruction that keeps `engine` busy for busy_ns; a DMA moves hbm_bytes.
-  void Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
-             const std::vector<Access>& accesses, const int64_t* registers);
+  // An instruction that keeps `engine` busy for busy_ns; a DMA moves hbm_bytes. It begins no sooner
+  // than not_before_ns; returns when it could have begun but for that.
+  double Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
+               const std::vector<Access>& accesses, const int64_t* registers,
+               double not_before_ns = 0);
   double end_ns() const { return end_; }
   // Moves everything to `by` later: iterations that were not walked.
   void Shift(double by);
 
   void Record(size_t max_events) { max_events_ = max_events; }
   bool recording() const { return max_events_ > 0; }
-  std::string EventsJson() const;
+  std::string EventsJson(int core) const;
 
  private:
   // When a piece of memory was last written (with its writer's engine) and last read since.
@@ -60,6 +62,7 @@ class Timeline {
   double engine_free_[isa::kNumEngines] = {};
   std::vector<double> queue_free_;
   double bandwidth_free_ = 0;
+  double triggered_ = 0;  // when the next transfer can be triggered, if none had to wait before
   double end_ = 0;
   std::vector<Cells> sbuf_, psum_;  // by quadrant
   std::vector<Cells> hbm_;          // by tensor; empty for tensors that nothing writes

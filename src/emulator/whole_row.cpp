@@ -11,18 +11,6 @@ struct WholeRow : Operation::Payload {
   WholeRowFn fn = nullptr;
 };
 
-const uint32_t* ReadWhole(const WholeRow& whole, const Tile& tile, int64_t row,
-                          std::vector<uint32_t>* buffer) {
-  buffer->resize(tile.elements());
-  for (int64_t first = 0; first < tile.elements(); first += kRowIoMax) {
-    const int64_t n = std::min(kRowIoMax, tile.elements() - first);
-    const auto* values = static_cast<const uint32_t*>(ReadRow(
-        *whole.kernels, whole.domain, *tile.shape, tile.row(row), first, n, &(*buffer)[first]));
-    if (values != &(*buffer)[first]) std::copy_n(values, n, &(*buffer)[first]);
-  }
-  return buffer->data();
-}
-
 Status Execute(const Operation& operation, Execution& execution) {
   const auto& whole = operation.as<WholeRow>();
   ResolvedTiles<3> tiles;
@@ -33,12 +21,13 @@ Status Execute(const Operation& operation, Execution& execution) {
   std::vector<uint32_t> other_values;
   std::vector<uint32_t> results(dst.elements());
   for (int64_t row = 0; row < data.rows(); ++row) {
-    const uint32_t* values = ReadWhole(whole, data, row, &row_values);
+    const uint32_t* values = ReadWholeRow(*whole.kernels, whole.domain, data, row, &row_values);
     const uint32_t* other =
-        operation.tiles.size() > 2 ? ReadWhole(whole, tiles.tile[2], row, &other_values) : nullptr;
+        operation.tiles.size() > 2
+            ? ReadWholeRow(*whole.kernels, whole.domain, tiles.tile[2], row, &other_values)
+            : nullptr;
     whole.fn(values, data.elements(), other, results.data(), whole.domain);
-    WriteRow(*whole.kernels, whole.dst_domain, *dst.shape, dst.row(row), 0, dst.elements(),
-             results.data());
+    WriteWholeRow(*whole.kernels, whole.dst_domain, dst, row, results.data());
   }
   return OkStatus();
 }

@@ -113,7 +113,8 @@ std::string Disassemble(const Program& program) {
       text += cost;
     }
     text += "\n";
-    if (instruction.opcode == Opcode::loop_begin) ++depth;
+    if (instruction.opcode == Opcode::loop_begin || instruction.opcode == Opcode::while_begin)
+      ++depth;
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "isa/instruction.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "isa/row.h"
 
@@ -39,6 +40,7 @@ uint64_t ComputeTableHash() {
   for (const InstructionDef* def : kTable) {
     hasher.Add(def->mnemonic);
     hasher.Add(def->engines);
+    hasher.Add(static_cast<uint64_t>(def->since));
     for (const OperandDef& operand : def->operands) {
       hasher.Add(operand.name);
       hasher.Add(static_cast<uint64_t>(operand.kind));
@@ -118,6 +120,8 @@ int64_t IntegerAt(const Instruction& instruction, size_t index, int64_t fallback
 bool IsIntegerArithmetic(const Instruction& instruction) {
   return std::all_of(instruction.operands.begin(), instruction.operands.end(),
                      [](const Operand& operand) {
+                       if (const auto* immediate = std::get_if<double>(&operand))
+                         return std::isfinite(*immediate) && std::trunc(*immediate) == *immediate;
                        const auto* tile = std::get_if<AccessPattern>(&operand);
                        return tile == nullptr || tile->dtype == DType::kPred ||
                               (IsInteger(tile->dtype) && ByteSize(tile->dtype) <= 4);

@@ -107,6 +107,8 @@ struct OperandDef {
   DTypeMask dtypes = 0;  // 0: any
   bool optional = false;
   std::string_view doc;
+  // Scale rows of MX tensors: groups of four partitions, at 0, 4, 8 or 12 of a quadrant.
+  bool scale_rows = false;
 };
 
 // What a cost formula may use: the destination's and operands' element counts per partition at
@@ -125,6 +127,7 @@ struct InstructionDef {
   uint8_t engines = 0;       // mask of Bit(engine)
   std::span<const OperandDef> operands = {};
   uint8_t max_free_dims = 4;
+  Target since = Target::kTrn2;  // the first generation that has it
   // Rules beyond operand kinds, memories and dtypes. A message starts with a label such as
   // "tensor_scalar.alu:". May be null.
   Status (*check)(const Instruction& instruction, Target target) = nullptr;
@@ -152,9 +155,9 @@ const Operand& OperandAt(const Instruction& instruction, size_t index);
 const AccessPattern& TileAt(const Instruction& instruction, size_t index);
 int64_t IntegerAt(const Instruction& instruction, size_t index, int64_t fallback = 0);
 
-// True if every tile of the instruction holds integers of at most 32 bits or kPred: then arithmetic
-// is 32-bit two's complement, immediates are integers and RegisterOperands are read as integers
-// (their low 32 bits); otherwise everything is fp32 and registers hold fp32 bits.
+// True if every tile of the instruction holds integers of at most 32 bits or kPred and every
+// immediate is a whole number: then arithmetic is 32-bit two's complement and RegisterOperands are
+// read as integers (their low 32 bits); otherwise everything is fp32 and registers hold fp32 bits.
 bool IsIntegerArithmetic(const Instruction& instruction);
 
 // Every static rule: operand kinds and counts, memories, dtypes, partitions (start 0/32/64/96 by

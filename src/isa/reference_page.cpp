@@ -82,6 +82,7 @@ std::string InstructionText(const InstructionDef& row) {
                    tile ? DTypes(operand.dtypes) : "", " | ", operand.doc, " |\n");
   }
   text += StrCat(row.operands.empty() ? "" : "\n", "Engines: ", Engines(row), ".");
+  if (row.since != Target::kTrn2) text += StrCat(" From ", RowOf(row.since).name, " on.");
   if (!row.cost_doc.empty()) text += StrCat(" Cost: ", row.cost_doc, ".");
   return text + StrCat(" Source: ", row.source, ".\n");
 }

@@ -132,6 +132,64 @@ Status CheckRange(std::string_view label, std::string_view what, int64_t value, 
   return InvalidArgument(label, ": ", what, " is ", value, ", allowed are ", least, " to ", most);
 }
 
+Status CheckReduction(const Instruction& instruction, const ReductionRule& rule) {
+  const int64_t command = IntegerAt(instruction, rule.command, rule.command_otherwise);
+  if (command < 0 || command > 4 || (rule.commands & (1u << command)) == 0)
+    return InvalidArgument(rule.label, ".reduce_cmd: ", command, " is no command of ", rule.label);
+  if (rule.op != SIZE_MAX) {
+    const auto* op = std::get_if<AluOp>(&OperandAt(instruction, rule.op));
+    if (op != nullptr && std::find(rule.ops.begin(), rule.ops.end(), *op) == rule.ops.end()) {
+      std::string legal;
+      for (const AluOp allowed : rule.ops)
+        legal += StrCat(legal.empty() ? "" : ", ", RowOf(allowed).name);
+      return InvalidArgument(rule.label, ".reduce_op: ", RowOf(*op).name, ", allowed are ", legal);
+    }
+  }
+  if (rule.init != SIZE_MAX) {
+    const bool loads = command == static_cast<int64_t>(ReduceCmd::kLoadReduce);
+    const bool given = !std::holds_alternative<std::monostate>(OperandAt(instruction, rule.init));
+    if (loads != given)
+      return InvalidArgument(rule.label, ".reduce_init: ", NameOf(instruction, rule.init), " is ",
+                             given ? "given" : "missing", "; it goes with load_reduce alone");
+  }
+  return OkStatus();
+}
+
+Status CheckElements(const Instruction& instruction, std::string_view label, size_t operand,
+                     int64_t elements) {
+  if (ElementsOf(instruction, operand) == elements) return OkStatus();
+  return InvalidArgument(label, ": ", NameOf(instruction, operand), " has ",
+                         ElementsOf(instruction, operand), " elements per partition, expected ",
+                         elements);
+}
+
+Status CheckSameDType(const Instruction& instruction, std::string_view label, size_t a, size_t b) {
+  const DType first = TileAt(instruction, a).dtype;
+  const DType second = TileAt(instruction, b).dtype;
+  if (first == second) return OkStatus();
+  return InvalidArgument(label, ": ", NameOf(instruction, a), " is ", DTypeName(first), ", ",
+                         NameOf(instruction, b), " ", DTypeName(second),
+                         "; they need one dtype, since bits are moved");
+}
+
+Status CheckPartitionGrain(const Instruction& instruction, std::string_view label, size_t operand,
+                           int64_t grain) {
+  if (PartitionsOf(instruction, operand) % grain == 0) return OkStatus();
+  return InvalidArgument(label, ": ", NameOf(instruction, operand), " has ",
+                         PartitionsOf(instruction, operand), " partitions, expected a multiple of ",
+                         grain);
+}
+
+Status CheckMxScale(const Instruction& instruction, std::string_view label, size_t scale,
+                    size_t data) {
+  const int64_t rows = PartitionsOf(instruction, data);
+  // Rows after the last group's need not be part of the tile.
+  const int64_t least = rows - 28;
+  NEURON_RETURN_IF_ERROR(
+      CheckRange(label, "the number of scale rows", PartitionsOf(instruction, scale), least, rows));
+  return CheckElements(instruction, label, scale, ElementsOf(instruction, data));
+}
+
 Status CheckPattern(const Instruction& instruction, std::string_view label, size_t pattern,
                     size_t dst) {
   const auto& numbers = std::get<std::vector<int64_t>>(instruction.operands[pattern]);

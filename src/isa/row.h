@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 
 #include "isa/instruction.h"
@@ -27,6 +28,7 @@ inline constexpr DTypeMask kFloats =
     kFloat8 | Mask({DType::kF16, DType::kBF16, DType::kF32, DType::kTF32});
 inline constexpr DTypeMask kIntegers = Mask(
     {DType::kPred, DType::kS8, DType::kS16, DType::kS32, DType::kU8, DType::kU16, DType::kU32});
+inline constexpr DTypeMask kScales = Mask({DType::kU8, DType::kF8E8M0FNU});  // of MX groups
 // What Vector, Scalar and GpSimd compute on.
 inline constexpr DTypeMask kNumbers = kFloats | kIntegers;
 
@@ -42,6 +44,11 @@ constexpr OperandDef In(std::string_view name, uint8_t memories, DTypeMask dtype
                         std::string_view doc) {
   return Tile(name, Role::kIn, memories, dtypes, doc);
 }
+// Written in part only: what is not written keeps its value.
+constexpr OperandDef InOut(std::string_view name, uint8_t memories, DTypeMask dtypes,
+                           std::string_view doc) {
+  return Tile(name, Role::kInOut, memories, dtypes, doc);
+}
 // An operand that is no tile (immediates, operators, registers ...).
 constexpr OperandDef Value(std::string_view name, OperandKind kind, std::string_view doc) {
   return {name, kind, Role::kIn, 0, 0, false, doc};
@@ -50,6 +57,10 @@ constexpr OperandDef Value(std::string_view name, OperandKind kind, std::string_
 constexpr OperandDef Scalar(std::string_view name, std::string_view doc,
                             DTypeMask dtypes = kNumbers) {
   return {name, OperandKind::kScalarOrTile, Role::kIn, kOnChip, dtypes, false, doc};
+}
+constexpr OperandDef ScaleRows(OperandDef def) {
+  def.scale_rows = true;
+  return def;
 }
 constexpr OperandDef Optional(OperandDef def) {
   def.optional = true;
@@ -76,6 +87,35 @@ Status CheckAlu(const Instruction& instruction, std::string_view label,
 Status CheckReductionOp(const Instruction& instruction, std::string_view label, size_t operand);
 Status CheckRange(std::string_view label, std::string_view what, int64_t value, int64_t least,
                   int64_t most);
+
+// What reduces into an engine's accumulators: the command is one of `commands` (a bit each, NKI's
+// numbers), load_reduce comes with `init` and others without, the operator is one of `ops`.
+struct ReductionRule {
+  std::string_view label;  // "exponential"
+  size_t command = 0;
+  int64_t command_otherwise = 0;  // if absent
+  uint8_t commands = 0;
+  size_t op = SIZE_MAX;
+  std::initializer_list<AluOp> ops = {};
+  size_t init = SIZE_MAX;
+};
+Status CheckReduction(const Instruction& instruction, const ReductionRule& rule);
+constexpr uint8_t Bit(ReduceCmd command) {
+  return static_cast<uint8_t>(1u << static_cast<int>(command));
+}
+// The operand's tile has exactly `elements` per partition.
+Status CheckElements(const Instruction& instruction, std::string_view label, size_t operand,
+                     int64_t elements);
+// The tiles at a and b have one dtype: bits are moved.
+Status CheckSameDType(const Instruction& instruction, std::string_view label, size_t a, size_t b);
+// The partition count of the tile at `operand` is a multiple of `grain`.
+Status CheckPartitionGrain(const Instruction& instruction, std::string_view label, size_t operand,
+                           int64_t grain);
+
+// The MX scales at `scale` fit the packed data at `data`: a byte per 8 rows and element. Of 32 rows
+// they lie in 4 rows, of more in the first 4 of every 32.
+Status CheckMxScale(const Instruction& instruction, std::string_view label, size_t scale,
+                    size_t data);
 
 // iota's pattern operand: pairs (step, count), at most four, whose counts multiply to dst's
 // elements.

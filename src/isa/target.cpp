@@ -32,6 +32,8 @@ constexpr TargetRow kTargets[] = {
         .dma_descriptor_ns = 9,                    // inferred: 512 B in 29.9 ns, 2 KiB in 92.5 ns
         .dma_issue_ns = 860,                       // inferred: bandwidth chart below 2 KiB per row
         .dma_start_ns = 1300,                      // documented: DMA bandwidth guide
+        .dma_trigger_ns = 600,                     // documented: hardware descriptor generation
+                                                   // (516 measured for prebuilt descriptors)
         .vector_fixed_cycles = 144,                // measured: 150-157 ns per instruction at 0.96
                                                    // GHz; N + 144 in the kernel library's model
         .scalar_latency_cycles = 348,              // measured: exp of N elements, N/1.2 + 290 ns
@@ -64,6 +66,7 @@ constexpr TargetRow kTargets[] = {
         .dma_descriptor_ns = 9,                    // inferred: as trn2, no figure is public
         .dma_issue_ns = 860,                       // inferred: as trn2
         .dma_start_ns = 1300,                      // documented: DMA bandwidth guide
+        .dma_trigger_ns = 600,                     // inferred: as trn2
         .vector_fixed_cycles = 144,                // inferred: as trn2
         .scalar_latency_cycles = 348,              // inferred: as trn2
         .gpsimd_fixed_cycles = 150,                // inferred: as trn2

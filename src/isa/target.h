@@ -27,6 +27,7 @@ struct TargetRow {
   double dma_descriptor_ns;                // per row of a transfer, on the engine that moves it
   double dma_issue_ns;                     // least time from a transfer to the next of its queue
   double dma_start_ns;                     // fixed latency of a transfer
+  double dma_trigger_ns;                   // a sequencer's time to trigger a transfer
   double vector_fixed_cycles;              // per instruction, on top of its elements
   double scalar_latency_cycles;            // from issue to a visible result, beside its elements
   double gpsimd_fixed_cycles;              // per instruction

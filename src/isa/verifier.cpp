@@ -184,13 +184,16 @@ class Verifier {
       return OkStatus();
     }
     std::vector<bool> outside;
-    if (instruction.opcode == Opcode::loop_begin) outside = defined_;
+    const bool begins =
+        instruction.opcode == Opcode::loop_begin || instruction.opcode == Opcode::while_begin;
+    if (begins) outside = defined_;
     for (size_t i = 0; i < row.operands.size(); ++i)
       if (row.operands[i].kind == OperandKind::kRegister)
         NEURON_RETURN_IF_ERROR(CheckWrite(std::get<RegisterOperand>(instruction.operands[i]).reg));
-    if (instruction.opcode == Opcode::loop_begin)
-      loops_.push_back(
-          {std::get<RegisterOperand>(instruction.operands[0]).reg, std::move(outside)});
+    if (begins) {
+      const auto* counter = std::get_if<RegisterOperand>(&instruction.operands[0]);
+      loops_.push_back({counter != nullptr ? counter->reg : kNoRegister, std::move(outside)});
+    }
     return OkStatus();
   }
 

@@ -102,7 +102,7 @@ Status CheckPort(const AccessPattern& tile, Engine engine, Role role) {
 }
 
 // DMA and sequencers address SBUF as memory; engines read it through ports of 32 partitions.
-Status CheckPartitions(const AccessPattern& tile, Engine engine) {
+Status CheckPartitions(const AccessPattern& tile, const OperandDef& def, Engine engine) {
   const int64_t count = tile.partitions.max;
   const int start = tile.start_partition;
   if (count < 1 || count > kPartitions)
@@ -111,6 +111,11 @@ Status CheckPartitions(const AccessPattern& tile, Engine engine) {
     return InvalidArgument("covers partitions ", start, " to ", start + count, ", memory has ",
                            kPartitions);
   if (engine == Engine::kDma || engine == Engine::kSync) return OkStatus();
+  if (def.scale_rows) {
+    if (start % 32 <= 12 && start % 4 == 0) return OkStatus();
+    return InvalidArgument("starts at partition ", start,
+                           "; scales start at 0, 4, 8 or 12 of a quadrant");
+  }
   const int grain = count > 64 ? 128 : count > 32 ? 64 : 32;
   if (start % grain != 0)
     return InvalidArgument("starts at partition ", start, "; ", count,
@@ -172,7 +177,7 @@ Status CheckTile(const AccessPattern& tile, const OperandDef& def, const Instruc
     if (tile.partitions.max < 1) return InvalidArgument("has ", tile.partitions.max, " rows");
     return OkStatus();
   }
-  NEURON_RETURN_IF_ERROR(CheckPartitions(tile, instruction.engine));
+  NEURON_RETURN_IF_ERROR(CheckPartitions(tile, def, instruction.engine));
   if (tile.offset.is_constant()) {
     const TargetRow& limits = RowOf(target);
     const int64_t most = tile.memory == Memory::kSbuf ? limits.sbuf_bytes_per_partition
@@ -205,6 +210,9 @@ Status VerifyInstruction(const Instruction& instruction, Target target) {
     return InvalidArgument("opcode ", static_cast<int>(instruction.opcode),
                            " is not in the instruction table");
   const InstructionDef& row = DefOf(instruction.opcode);
+  if (target < row.since)
+    return InvalidArgument(row.mnemonic, ".target: exists from ", RowOf(row.since).name,
+                           " on, the program is made for ", RowOf(target).name);
   if (static_cast<int>(instruction.engine) >= kNumEngines ||
       (row.engines & Bit(instruction.engine)) == 0)
     return InvalidArgument(row.mnemonic, ": cannot run on engine ", EngineName(instruction.engine));

@@ -67,12 +67,13 @@ class Arguments {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Executable>> Executable::Load(const isa::Program& program, int core) {
+StatusOr<std::unique_ptr<Executable>> Executable::Load(std::span<const isa::Program> programs,
+                                                       int core) {
   const StatusOr<const nrt::Library*>& library = nrt::GetLibrary();
   if (!library.ok()) return library.status();
   const nrt::Library& nrt = **library;
   NEURON_RETURN_IF_ERROR(nrt.Check(nrt.nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init"));
-  const std::string container = isa::Encode(program);
+  const std::string container = isa::EncodeCores(programs);
   nrt_model_t* model = nullptr;
   NEURON_RETURN_IF_ERROR(
       nrt.Check(nrt.nrt_load(container.data(), container.size(), core, 1, &model), "nrt_load"));
@@ -87,6 +88,11 @@ StatusOr<int64_t> Executable::Run(std::span<const Binding> bindings) {
   NEURON_RETURN_IF_ERROR(arguments.Execute(model_));
   NEURON_RETURN_IF_ERROR(arguments.Download(bindings));
   if (!nrt_.device_time()) return int64_t{-1};
+  return static_cast<int64_t>(nrt_.nrt_emulator_last_duration_ps(model_));
+}
+
+int64_t Executable::DurationPs() const {
+  if (!nrt_.device_time()) return 0;
   return static_cast<int64_t>(nrt_.nrt_emulator_last_duration_ps(model_));
 }
 

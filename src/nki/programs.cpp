@@ -75,6 +75,10 @@ class Builder {
     return {builder_.LoopBegin(ValueOrRaise(ToAffine(begin)), ValueOrRaise(ToAffine(end)), step,
                                max_value)};
   }
+  void WhileBegin(py::handle condition) {
+    builder_.Emit(isa::Opcode::while_begin, isa::Engine::kSync,
+                  {ValueOrRaise(ToAffine(condition))});
+  }
   void LoopEnd() { builder_.LoopEnd(); }
   isa::Program Build() {
     RaiseIfError(isa::Verify(builder_.program()));
@@ -100,6 +104,15 @@ std::map<std::string, double> BusyNs(const isa::Program& program) {
     busy[std::string(isa::EngineName(instruction.engine))] +=
         isa::StaticBusyNs(instruction, program.target);
   return busy;
+}
+
+// (mnemonic, engine, busy nanoseconds) of each instruction.
+std::vector<std::tuple<std::string, std::string, double>> Costs(const isa::Program& program) {
+  std::vector<std::tuple<std::string, std::string, double>> costs;
+  for (const isa::Instruction& instruction : program.instructions)
+    costs.emplace_back(isa::DefOf(instruction.opcode).mnemonic, isa::EngineName(instruction.engine),
+                       isa::StaticBusyNs(instruction, program.target));
+  return costs;
 }
 
 std::map<std::string, size_t> Mnemonics(const isa::Program& program) {
@@ -137,8 +150,15 @@ void BindPrograms(py::module_& m) {
       .def("disassemble", [](const isa::Program& p) { return isa::Disassemble(p); })
       .def("encode", [](const isa::Program& p) { return py::bytes(isa::Encode(p)); })
       .def("busy_ns", &BusyNs)
+      .def("costs", &Costs)
       .def("mnemonics", &Mnemonics)
       .def("__len__", [](const isa::Program& p) { return p.instructions.size(); });
+  m.def(
+      "encode_cores",
+      [](const std::vector<isa::Program>& programs) {
+        return py::bytes(isa::EncodeCores(programs));
+      },
+      py::arg("programs"));
   py::class_<Builder>(m, "Builder")
       .def(py::init<std::string, const std::string&>(), py::arg("name"), py::arg("target"))
       .def("add_tensor", &Builder::AddTensor, py::arg("name"), py::arg("kind"), py::arg("nbytes"))
@@ -149,14 +169,16 @@ void BindPrograms(py::module_& m) {
       .def("emit", &Builder::Emit, py::arg("mnemonic"), py::arg("engine"), py::arg("operands"))
       .def("loop_begin", &Builder::LoopBegin, py::arg("begin"), py::arg("end"), py::arg("step"),
            py::arg("max_value"))
+      .def("while_begin", &Builder::WhileBegin, py::arg("condition"))
       .def("loop_end", &Builder::LoopEnd)
       .def("build", &Builder::Build);
   py::class_<Executable>(m, "Executable")
-      .def(py::init([](const isa::Program& p, int core) {
-             return ValueOrRaise(Executable::Load(p, core));
+      .def(py::init([](const std::vector<isa::Program>& programs, int core) {
+             return ValueOrRaise(Executable::Load(programs, core));
            }),
-           py::arg("program"), py::arg("core"))
+           py::arg("programs"), py::arg("core"))
       .def("run", &Run, py::arg("bindings"))
+      .def("duration_ps", &Executable::DurationPs)
       .def("trace_json", &Executable::TraceJson);
 }
 

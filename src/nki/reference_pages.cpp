@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/environment.h"
+#include "isa/public_names.h"
 #include "isa/reference_page.h"
 #include "nki/bindings.h"
 
@@ -28,6 +29,7 @@ void BindReferencePages(pybind11::module_& m) {
   m.def("reference_pages", [] {
     return std::map<std::string, std::string>{
         {"docs/reference/environment.md", EnvironmentPage()},
+        {"docs/reference/instruction_coverage.md", isa::CoveragePage()},
         {"docs/reference/isa.md", isa::ReferencePage()},
     };
   });

@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 
 #include "isa/instruction.h"
+#include "isa/public_names.h"
 #include "nki/bindings.h"
 
 namespace neuron::nki {
@@ -13,6 +14,7 @@ using Record = py::typing::Dict<py::str, py::object>;
 using Records = py::typing::List<Record>;
 using AluTuple = py::typing::Tuple<py::str, py::int_, py::bool_, py::bool_>;  // arity, bitvec, ours
 using ActivationTuple = py::typing::Tuple<py::str, py::bool_>;                // ours
+using PublicTuple = py::typing::Tuple<py::str, py::str>;                      // mnemonic
 
 constexpr std::string_view kKindNames[] = {"tile",   "number",   "integer",  "scalar_or_tile",
                                            "affine", "register", "alu",      "activation",
@@ -38,6 +40,7 @@ Record InstructionDict(const isa::InstructionDef& row) {
   d["cost"] = row.cost_doc;
   d["source"] = row.source;
   d["ours"] = row.ours;
+  d["since"] = isa::RowOf(row.since).name;
   py::list engines;  // the default first
   engines.append(isa::EngineName(isa::DefaultEngine(row)));
   for (int i = 1; i < isa::kNumEngines; ++i) {
@@ -59,6 +62,12 @@ void BindTables(py::module_& m) {
     Records rows;
     for (const isa::InstructionDef* row : isa::InstructionTable())
       rows.append(InstructionDict(*row));
+    return rows;
+  });
+  m.def("public_names", [] {
+    py::typing::List<PublicTuple> rows;
+    for (const isa::PublicName& name : isa::PublicNames())
+      rows.append(py::make_tuple(name.name, name.mnemonic));
     return rows;
   });
   m.def("alu_operators", [] {

@@ -53,8 +53,13 @@ StatusOr<std::shared_ptr<Executable>> GetExecutable(int device, const hlo::Modul
 }
 
 StatusOr<std::shared_ptr<Executable>> LoadContainer(int device, std::string_view container) {
-  NEURON_ASSIGN_OR_RETURN(Device * found, GetDevice(device));
   NEURON_ASSIGN_OR_RETURN(compiler::Signature signature, SignatureOf(container));
+  return LoadContainer(device, container, std::move(signature));
+}
+
+StatusOr<std::shared_ptr<Executable>> LoadContainer(int device, std::string_view container,
+                                                    compiler::Signature signature) {
+  NEURON_ASSIGN_OR_RETURN(Device * found, GetDevice(device));
   NEURON_ASSIGN_OR_RETURN(
       std::shared_ptr<LoadedExecutable> executable,
       LoadedExecutable::Load(*found, std::string(container), std::move(signature)));

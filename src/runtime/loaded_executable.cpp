@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "isa/program.h"
+#include "isa/core_programs.h"
 #include "runtime/device.h"
 #include "runtime/process.h"
 
@@ -52,10 +52,12 @@ double LoadedExecutable::modelled_seconds() const {
 }
 
 std::string LoadedExecutable::Disassembly() const {
-  const StatusOr<isa::Program> program = isa::Decode(container_);
-  if (!program.ok())
-    return StrCat("; not a program of this instruction table: ", program.status().message());
-  return isa::Disassemble(*program);
+  const StatusOr<std::vector<isa::Program>> programs = isa::DecodeCores(container_);
+  if (!programs.ok())
+    return StrCat("; not a program of this instruction table: ", programs.status().message());
+  std::string text;
+  for (const isa::Program& program : *programs) text += isa::Disassemble(program);
+  return text;
 }
 
 std::string LoadedExecutable::TimelineJson() const {

@@ -93,6 +93,9 @@ StatusOr<std::shared_ptr<Executable>> GetExecutable(int device, const hlo::Modul
                                                     const std::string& op);
 // A program made elsewhere (NKI).
 StatusOr<std::shared_ptr<Executable>> LoadContainer(int device, std::string_view container);
+// The same for a container that carries no signature of its own.
+StatusOr<std::shared_ptr<Executable>> LoadContainer(int device, std::string_view container,
+                                                    compiler::Signature signature);
 
 struct Launch {
   std::shared_ptr<Executable> executable = {};

@@ -5,15 +5,22 @@
 #include <fstream>
 #include <sstream>
 
+#include "isa/public_names.h"
+
 namespace neuron::isa {
 namespace {
 
-TEST(ReferencePage, TheCommittedPageIsCurrent) {
-  std::ifstream file(NEURON_SOURCE_DIR "/docs/reference/isa.md");
-  std::stringstream committed;
-  committed << file.rdbuf();
-  EXPECT_EQ(committed.str(), ReferencePage())
-      << "docs/reference/isa.md is stale; run `make generate` (or neuron_isa_doc)";
+std::string Committed(const std::string& page) {
+  std::ifstream file(NEURON_SOURCE_DIR "/docs/reference/" + page);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(ReferencePage, TheCommittedPagesAreCurrent) {
+  EXPECT_EQ(Committed("isa.md"), ReferencePage()) << "isa.md is stale; run `make generate`";
+  EXPECT_EQ(Committed("instruction_coverage.md"), CoveragePage())
+      << "instruction_coverage.md is stale; run `make generate`";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "isa/operands.h"
+#include "isa/public_names.h"
 #include "isa/timing.h"
 
 namespace neuron::isa {
@@ -47,6 +48,27 @@ TEST(InstructionTable, NamesAreFoundAndUnique) {
     }
   }
   EXPECT_EQ(OpcodeFromMnemonic("no_such_instruction"), std::nullopt);
+}
+
+TEST(InstructionTable, HasARowForEveryPublicName) {
+  std::set<std::string_view> names;
+  for (const PublicName& name : PublicNames()) {
+    EXPECT_TRUE(names.insert(name.name).second) << name.name;
+    EXPECT_TRUE(OpcodeFromMnemonic(name.mnemonic).has_value()) << name.name;
+  }
+}
+
+TEST(InstructionTable, RowsOfLaterGenerationsAreRefusedByName) {
+  for (const InstructionDef* row : InstructionTable()) {
+    if (row->since == Target::kTrn2) continue;
+    Instruction instruction;
+    instruction.opcode = *OpcodeFromMnemonic(row->mnemonic);
+    instruction.engine = DefaultEngine(*row);
+    const Status status = VerifyInstruction(instruction, Target::kTrn2);
+    EXPECT_NE(status.message().find(StrCat(row->mnemonic, ".target: exists from trn3")),
+              std::string::npos)
+        << status.message();
+  }
 }
 
 TEST(Operators, NamesAreFoundAndUnique) {

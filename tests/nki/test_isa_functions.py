@@ -10,7 +10,7 @@ from nki import _core
 
 ROWS = {row["mnemonic"]: row for row in _core.instructions()}
 # Not public instructions: control flow, registers (nl.dynamic_range, NkiScalar) and our kernels.
-INTERNAL = {"gpsimd_kernel", "loop_begin", "loop_end", "register_alu"}
+INTERNAL = {"gpsimd_kernel", "loop_begin", "loop_end", "register_alu", "while_begin"}
 # Operands of the table that NKI spells otherwise.
 SPELLED = {
     "tensor_reduce": {"num_reduced": "axis"},
@@ -29,9 +29,16 @@ def test_every_row_is_a_function_with_its_operands(mnemonic):
     for operand in ROWS[mnemonic]["operands"]:
         name = SPELLED.get(mnemonic, {}).get(operand["name"], operand["name"])
         assert name in parameters, f"{mnemonic} has no parameter {name}"
-    if mnemonic != "register_load":
+    if mnemonic not in ("register_load", "register_store"):
         assert ROWS[mnemonic]["summary"] in function.__doc__
         assert f"Source: {ROWS[mnemonic]['source']}" in function.__doc__
+
+
+@pytest.mark.parametrize(("name", "mnemonic"), _core.public_names())
+def test_every_public_name_has_a_row_and_a_function(name, mnemonic):
+    assert mnemonic in ROWS
+    assert name in nisa.__all__
+    assert (getattr(nisa, name).__doc__ or "").strip()
 
 
 def test_every_operator_has_a_name_in_the_language():

@@ -26,7 +26,8 @@ def _require(value: Any, what: str) -> NkiTensor:
     return value
 
 
-def _written(tensor: NkiTensor) -> None:
+def written(tensor: NkiTensor) -> None:
+    """Note that an instruction writes the HBM tensor: an argument is then updated in place."""
     storage = tensor._storage
     storage.written = True
     if storage.kind == INPUT:
@@ -86,7 +87,7 @@ def _move(
             _operand(tensor, rows, outer[0][0] if outer else 0, inner)
             for tensor, (outer, inner) in zip((dst, src), walks, strict=True)
         ]
-        _written(dst)
+        written(dst)
         index = _index_operands(dst, src, mode)
         if mnemonic == "dma_compute":
             return emit(mnemonic, "dma", patterns[1], dst=patterns[0], **index, **operands)
@@ -150,7 +151,7 @@ def dma_transpose(
         pattern = _operand(
             src, src.shape[0], src._strides[0], merge([(src._strides[1], src.shape[1])])
         )
-    _written(dst)
+    written(dst)
     return emit(
         "dma_transpose",
         "dma",
@@ -192,5 +193,5 @@ def dma_compute(
         if split is None or len(split[0]) > 1 or len(split[1]) > 4:
             raise NkiValidationError(f"dma_compute.pattern: {tensor!r} is no {rows} even rows")
         patterns.append(_operand(tensor, rows, split[0][0][0] if split[0] else 0, split[1]))
-    _written(dst)
+    written(dst)
     return emit("dma_compute", "dma", *patterns[1:], dst=patterns[0], op=op)

@@ -9,10 +9,19 @@ from nki._errors import NkiValidationError
 from nki._scalar import NkiScalar, as_affine
 from nki._tensor import NkiTensor
 from nki._trace import current
+from nki.isa._dma import written
 
-__all__ = ["register_alloc", "register_load", "register_move", "scalar_load"]
+__all__ = [
+    "register_alloc",
+    "register_load",
+    "register_move",
+    "register_store",
+    "scalar_load",
+    "scalar_store",
+]
 
 _INT32 = (-(2**31), 2**31 - 1)
+_WORD = (-(2**31), 2**32 - 1)  # 32 bits, whether they are meant as signed or not
 
 
 class VirtualRegister(NkiScalar):
@@ -21,8 +30,8 @@ class VirtualRegister(NkiScalar):
     __slots__ = ("register",)
 
     def __init__(self) -> None:
-        self.register = current().builder.add_register(*_INT32)
-        super().__init__(_core.Affine(self.register), *_INT32)
+        self.register = current().builder.add_register(*_WORD)
+        super().__init__(_core.Affine(self.register), *_WORD)
 
 
 def register_alloc(x: int | None = None) -> VirtualRegister:
@@ -38,9 +47,9 @@ def register_move(dst: VirtualRegister, src: int | NkiScalar) -> None:
     current().emit("register_alu", "sync", dst=dst.register, op="move", a=as_affine(src))
 
 
-def _element(src: NkiTensor) -> _core.AccessPattern:
+def _element(src: NkiTensor, mnemonic: str = "register_load") -> _core.AccessPattern:
     if src.size != 1:
-        raise NkiValidationError(f"register_load.shape: {list(src.shape)}, expected one element")
+        raise NkiValidationError(f"{mnemonic}.shape: {list(src.shape)}, expected one element")
     if src.is_on_chip:
         return src.operand()
     offset = as_affine(src._offset).times(src.dtype.itemsize)
@@ -50,6 +59,32 @@ def _element(src: NkiTensor) -> _core.AccessPattern:
 def register_load(dst: VirtualRegister, src: NkiTensor) -> None:
     """dst = the one element of `src`, an integer of up to 32 bits in SBUF or HBM."""
     current().emit("register_load", "sync", dst=dst.register, src=_element(src))
+
+
+def register_store(dst: NkiTensor, src: int | NkiScalar) -> None:
+    """The one element of `dst`, of up to 32 bits in SBUF or HBM, = src."""
+    if dst.dtype.itemsize > 4:
+        raise NkiValidationError(f"register_store.dtype: {dst.dtype}, expected up to 32 bits")
+    _store("register_store", dst, src)
+
+
+def _store(mnemonic: str, dst: NkiTensor, src: int | NkiScalar) -> None:
+    pattern = _element(dst, mnemonic)
+    if not dst.is_on_chip:
+        written(dst)
+    current().emit("register_store", "sync", dst=pattern, src=as_affine(src))
+
+
+def scalar_store(dst: NkiTensor, value: NkiScalar) -> None:
+    """The one element of `dst` (int32 or int64, SBUF or HBM) = the run-time scalar."""
+    if not isinstance(value, NkiScalar):
+        raise NkiValidationError(
+            f"scalar_store.value: {type(value).__name__}, expected a run-time scalar; constants "
+            "are written with nisa.memset"
+        )
+    if dst.dtype not in ("int32", "int64"):
+        raise NkiValidationError(f"scalar_store.dtype: {dst.dtype}, expected int32 or int64")
+    _store("scalar_store", dst, value)
 
 
 def bounded(value: NkiScalar | NkiTensor, least: int, most: int) -> NkiScalar:

@@ -14,19 +14,40 @@ from nki.isa._enums import matmul_perf_mode
 __all__ = ["nc_matmul", "nc_transpose"]
 
 
-def _accumulates(dst: NkiTensor) -> bool:
+def accumulates(dst: NkiTensor, mnemonic: str = "nc_matmul") -> bool:
     """accumulate=None: the first matmul into a place of PSUM overwrites, later ones add."""
     storage = dst._storage
     depth = current().memories["psum"].loop_depth
     if depth > storage.loop_depth:
         raise NkiValidationError(
-            "nc_matmul.accumulate: say accumulate=True or False inside a hardware loop when dst "
+            f"{mnemonic}.accumulate: say accumulate=True or False inside a hardware loop when dst "
             "was allocated outside it"
         )
     place = (dst._partition, dst.shape, dst._strides, str(dst._offset))
     begun = place in storage.accumulated
     storage.accumulated.add(place)
     return begun
+
+
+def check_tiling(
+    mnemonic: str,
+    tile_position: tuple[int, ...] | None,
+    tile_size: tuple[int, ...] | None,
+    *,
+    columns: bool = True,
+) -> None:
+    """Tiles of the array: they change when matmuls run together, not what they compute."""
+    if bool(tile_position) != bool(tile_size):
+        raise NkiValidationError(f"{mnemonic}.tiling: tile_position and tile_size go together")
+    if not tile_size:
+        return
+    for size, at, what in zip(tile_size, tile_position or (), ("row", "column"), strict=True):
+        sizes = (32, 64, 128) if what == "row" or columns else (128,)
+        if size not in sizes or at % size or at + size > 128:
+            raise NkiValidationError(
+                f"{mnemonic}.tiling: a {what} tile of {size} at {at}; sizes are "
+                f"{', '.join(map(str, sizes))}, positions multiples of the size"
+            )
 
 
 @documented
@@ -43,17 +64,9 @@ def nc_matmul(
     perf_mode: Any = matmul_perf_mode.none,
     name: str | None = None,
 ) -> NkiInstruction:
-    if bool(tile_position) != bool(tile_size):
-        raise NkiValidationError("nc_matmul.tiling: tile_position and tile_size go together")
-    if tile_size:
-        for size, at, what in zip(tile_size, tile_position or (), ("row", "column"), strict=True):
-            if size not in (32, 64, 128) or at % size or at + size > 128:
-                raise NkiValidationError(
-                    f"nc_matmul.tiling: a {what} tile of {size} at {at}; sizes are 32, 64 and 128, "
-                    "positions multiples of the size"
-                )
+    check_tiling("nc_matmul", tile_position, tile_size)
     if accumulate is None:
-        accumulate = False if is_transpose else _accumulates(dst)
+        accumulate = False if is_transpose else accumulates(dst)
     double_row = getattr(perf_mode, "value", perf_mode) == "double_row"
     return emit(
         "nc_matmul",

@@ -233,6 +233,10 @@ def tensor_copy_predicated(
 def memset(
     dst: NkiTensor, value: Any, engine: Engine = Engine.unknown, name: str | None = None
 ) -> NkiInstruction:
+    if isinstance(dst, NkiTensor) and dst.dtype.name.endswith("_x4"):
+        if value != 0:
+            raise NkiValidationError(f"memset.value: {value!r}, packed {dst.dtype} takes 0 only")
+        dst = dst.view("uint16" if dst.dtype.itemsize == 2 else "uint32")
     return emit(
         "memset",
         engine_of("memset", engine),

@@ -7,6 +7,7 @@ body is traced once, with a counter known at run time only.
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "program_ndim",
     "sequential_range",
     "static_range",
+    "while_loop",
 ]
 
 affine_range = sequential_range = static_range = range
@@ -55,6 +57,29 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[NkiScalar], None], ste
     """Call `body_fun` once, with the counter; it runs for lower, lower + step, ... below upper."""
     for i in dynamic_range(lower, upper, step):
         body_fun(i)
+
+
+def while_loop(init: Any, body_fun: Callable[..., NkiScalar]) -> None:
+    """Run the body as long as a register is not 0.
+
+    The register begins as `init`; `body_fun`, traced once, returns what it becomes after each pass.
+    A body that takes an argument gets the register. State is carried in memory.
+    """
+    from nki.isa._registers import register_alloc, register_move
+
+    trace = current()
+    condition = register_alloc()
+    register_move(condition, init)
+    trace.builder.while_begin(condition.affine)
+    with trace.loop():
+        takes_register = bool(inspect.signature(body_fun).parameters)
+        after = body_fun(condition) if takes_register else body_fun()
+        if not isinstance(after, (int, NkiScalar)):
+            raise NkiValidationError(
+                f"while_loop.body: returns {type(after).__name__}, expected the next condition, "
+                "a register"
+            )
+        register_move(condition, after)
 
 
 def program_id(axis: int = 0) -> int:

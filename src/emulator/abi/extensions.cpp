@@ -38,7 +38,7 @@ uint64_t nrt_emulator_device_time_ps(int32_t vnc) {
 
 uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model) {
   if (model == nullptr || model->magic != abi::kModelMagic) return 0;
-  return static_cast<uint64_t>(model->program->last_duration_ps());
+  return static_cast<uint64_t>(model->programs->last_duration_ps());
 }
 
 void nrt_emulator_set_num_threads(int32_t threads) { neuron::emulator::SetHostThreads(threads); }
@@ -48,7 +48,7 @@ const char* nrt_emulator_trace(nrt_model_t* model) {
   if (model == nullptr || model->magic != abi::kModelMagic) return "[]";
   const std::lock_guard lock(model->core->mutex);
   constexpr size_t kMaxEvents = 100000;
-  json = model->program->TraceJson(kMaxEvents);
+  json = model->programs->TraceJson(kMaxEvents);
   return json.c_str();
 }
 

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "emulator/abi/objects.h"
 #include "emulator/abi/storage_epoch.h"
+#include "isa/core_programs.h"
 
 namespace neuron::emulator::abi {
 namespace {
@@ -37,13 +38,13 @@ Outcome Load(const void* neff, size_t size, int32_t vnc, nrt_model_t** out) {
   auto model = std::make_unique<nrt_model>();
   NEURON_ABI_RETURN_IF_ERROR(RequireMachine(&model->machine));
   NEURON_ASSIGN_OR_RETURN(model->core, model->machine->core(vnc < 0 ? 0 : vnc));
-  StatusOr<isa::Program> program =
-      isa::Decode(std::string_view(static_cast<const char*>(neff), size));
-  if (!program.ok()) return {LoadStatus(program.status()), program.status()};
-  StatusOr<std::unique_ptr<LoadedProgram>> loaded =
-      LoadedProgram::Load(std::move(*program), *model->core);
+  StatusOr<std::vector<isa::Program>> programs =
+      isa::DecodeCores(std::string_view(static_cast<const char*>(neff), size));
+  if (!programs.ok()) return {LoadStatus(programs.status()), programs.status()};
+  StatusOr<std::unique_ptr<CorePrograms>> loaded =
+      CorePrograms::Load(std::move(*programs), *model->core);
   if (!loaded.ok()) return {LoadStatus(loaded.status()), loaded.status()};
-  model->program = std::move(*loaded);
+  model->programs = std::move(*loaded);
   *out = model.release();
   return {};
 }
@@ -88,14 +89,17 @@ Outcome Bind(nrt_model_t* model, const nrt_tensor_set_t* input_set,
   if (!model->bound.empty() && model->input_version == inputs->version &&
       model->output_version == outputs->version && model->storage_epoch == epoch)
     return {};
-  const auto& decls = model->program->program().tensors;
-  model->bound.assign(decls.size(), {});
+  model->bound.assign(model->programs->size(), {});
   model->written.clear();
-  for (size_t t = 0; t < decls.size(); ++t) {
-    const Outcome outcome = BindOne(decls[t], *inputs, *outputs, model, &model->bound[t]);
-    if (outcome.code == NRT_SUCCESS) continue;
-    model->bound.clear();
-    return outcome;
+  for (size_t core = 0; core < model->bound.size(); ++core) {
+    const auto& decls = model->programs->program(core).tensors;
+    model->bound[core].resize(decls.size());
+    for (size_t t = 0; t < decls.size(); ++t) {
+      const Outcome outcome = BindOne(decls[t], *inputs, *outputs, model, &model->bound[core][t]);
+      if (outcome.code == NRT_SUCCESS) continue;
+      model->bound.clear();
+      return outcome;
+    }
   }
   model->input_version = inputs->version;
   model->output_version = outputs->version;
@@ -111,12 +115,13 @@ Outcome Execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
   const std::lock_guard lock(model->core->mutex);
   if (const Outcome outcome = Bind(model, input_set, output_set); outcome.code != NRT_SUCCESS)
     return {outcome.code == NRT_INVALID ? NRT_EXEC_BAD_INPUT : outcome.code, outcome.status};
-  const Status status = model->program->Execute(model->bound, &model->core->counters);
+  const Status status = model->programs->Execute(model->bound, &model->core->counters);
   for (nrt_tensor_t* tensor : model->written)
     tensor->completions.fetch_add(1, std::memory_order_release);
   if (status.ok()) [[likely]]
     return {};
-  const Status named = status.WithPrefix(StrCat("program ", model->program->program().name, ": "));
+  const Status named =
+      status.WithPrefix(StrCat("program ", model->programs->program(0).name, ": "));
   if (status.code() == StatusCode::kOutOfRange) return {NRT_EXEC_OOB, named};
   if (status.code() == StatusCode::kInvalidArgument) return {NRT_EXEC_BAD_INPUT, named};
   return named;
@@ -164,17 +169,22 @@ NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* model, uint32_t* count) {
   return abi::Call("nrt_get_model_nc_count", [&]() -> abi::Outcome {
     NEURON_ABI_RETURN_IF_ERROR(abi::RequireModel(model));
     if (count == nullptr) return InvalidArgument("count is null");
-    *count = 1;
+    *count = static_cast<uint32_t>(model->programs->size());
     return {};
   });
 }
 
 NRT_STATUS nrt_get_model_vnc_count(const nrt_model_t* model, uint32_t* count) {
-  return nrt_get_model_nc_count(model, count);
+  return abi::Call("nrt_get_model_vnc_count", [&]() -> abi::Outcome {
+    NEURON_ABI_RETURN_IF_ERROR(abi::RequireModel(model));
+    if (count == nullptr) return InvalidArgument("count is null");
+    *count = 1;
+    return {};
+  });
 }
 
 NRT_STATUS nrt_get_model_instance_count(nrt_model_t* model, uint32_t* count) {
-  return nrt_get_model_nc_count(model, count);
+  return nrt_get_model_vnc_count(model, count);
 }
 
 NRT_STATUS nrt_get_model_info(const nrt_model_t* model, nrt_model_info_t* info, size_t size_in,
@@ -194,7 +204,8 @@ NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t
   return abi::Call("nrt_get_model_tensor_info", [&]() -> abi::Outcome {
     NEURON_ABI_RETURN_IF_ERROR(abi::RequireModel(model));
     if (info == nullptr) return InvalidArgument("info is null");
-    const auto& decls = model->program->program().tensors;
+    // What the second core binds has the same names.
+    const auto& decls = model->programs->program(0).tensors;
     // An in-out tensor is listed twice: as an input and as an output.
     const size_t room =
         sizeof(nrt_tensor_info_array_t) + 2 * decls.size() * sizeof(nrt_tensor_info_t);

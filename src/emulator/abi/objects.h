@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulator/abi/call.h"
-#include "emulator/program.h"
+#include "emulator/core_programs.h"
 
 namespace neuron::emulator::abi {
 
@@ -57,9 +57,9 @@ struct nrt_model {
   uint64_t magic = neuron::emulator::abi::kModelMagic;
   std::shared_ptr<neuron::emulator::Machine> machine;
   neuron::emulator::Core* core = nullptr;
-  std::unique_ptr<neuron::emulator::LoadedProgram> program;
+  std::unique_ptr<neuron::emulator::CorePrograms> programs;  // one per physical core
   // What the last execution's sets were bound to; valid for the same versions.
   uint64_t input_version = 0, output_version = 0, storage_epoch = 0;
-  std::vector<neuron::emulator::BoundTensor> bound;
+  std::vector<std::vector<neuron::emulator::BoundTensor>> bound;  // by core
   std::vector<nrt_tensor_t*> written;
 };

@@ -110,3 +110,25 @@ def test_refusals():
         np.zeros((4, 1), np.float32),
         out=x.shape,
     )
+
+
+def test_reset_and_idle_read_the_registers(rng):
+    """reset leaves the registers at zero, idle leaves them alone; reduce_res reads them anyway."""
+    x = rng.integers(-9, 9, (16, 30)).astype(np.float32)
+
+    def body(dst, x):
+        junk = nl.ndarray(x.shape, nl.float32)
+        for i, command in enumerate(("reset_reduce", "idle", "reset", "reduce")):
+            nisa.activation(
+                junk,
+                nl.copy,
+                x,
+                reduce_op=nl.add,
+                reduce_res=dst[:, i : i + 1],
+                reduce_cmd=nisa.reduce_cmd[command],
+            )
+
+    total = x.sum(axis=1)
+    same_bits(
+        run(body, x, out=(16, 4)), np.stack([total, total, np.zeros_like(total), total], axis=1)
+    )

@@ -76,6 +76,7 @@ def test_transpose_moves_bits(dtype):
     same_bits(got, np.ascontiguousarray(x.T))
 
 
+@pytest.mark.trn2
 def test_refusals(monkeypatch):
     def message(stationary, moving, out, dtype=np.float32, psum=(-1,)):
         arrays = [np.zeros(s, dtype) for s in (stationary, moving)]
@@ -94,6 +95,7 @@ def test_refusals(monkeypatch):
     )
 
 
+@pytest.mark.trn2
 def test_trn3_takes_wide_moving_tiles(monkeypatch):
     def kernel(a, b):
         psum = nl.ndarray((16, 1024), nl.float32, nl.psum)

@@ -117,7 +117,6 @@ def test_refusals():
         body = lambda d, t, *more: nisa.tensor_scalar(d, t, *args, *more, **kwargs)  # noqa: E731
         return refused(body, x, *tiles, out=x.shape)
 
-    assert "tensor_scalar.engine" in message(nl.subtract, 1.0, engine=nisa.engine.scalar)
     assert "needs integer tiles" in message(nl.left_shift, 1)
     assert "needs operand1" in message(nl.add, 1.0, op1=nl.multiply)
     wide = np.zeros((4, 8), np.float32)
@@ -125,3 +124,13 @@ def test_refusals():
     few = np.zeros((3, 1), np.float32)
     assert "operand0 has 3 partitions" in message(nl.add, tiles=[few])
     assert "is no ALU operator" in message(nl.exp, 0)
+
+
+@pytest.mark.trn2
+def test_scalar_of_trn2_takes_few_operators():
+    x = np.zeros((4, 8), np.float32)
+    assert "tensor_scalar.engine" in refused(
+        lambda d, t: nisa.tensor_scalar(d, t, nl.subtract, 1.0, engine=nisa.engine.scalar),
+        x,
+        out=x.shape,
+    )
