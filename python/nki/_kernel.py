@@ -28,6 +28,7 @@ __all__ = ["Kernel", "jit", "simulate"]
 class _Compiled:
     programs: list[_core.Program]
     executable: _core.Executable | None  # for arrays of the host; made at the first run
+    on_device: dict[int, Any]  # for tensors on `neuron`, by device
     tensors: list[Storage]  # what is bound: arguments, then outputs
     result: Any  # the returned structure, of NkiTensors
     sbuf_bytes: int
@@ -64,8 +65,9 @@ class Kernel:
             return self.function(*args, **kwargs)
         arrays = Arrays()
         compiled = self._lookup(self._call(args, kwargs, arrays), arrays)
-        if _frameworks.neuron_device(arrays.values) is not None:
-            raise NkiValidationError("kernel.device: call .cpu() on the tensors on neuron first")
+        device = _frameworks.neuron_device(arrays.values)
+        if device is not None:
+            return self._launch(compiled, arrays, device)
         return self._run(compiled, arrays)
 
     def trace(self, *args: Any, **kwargs: Any) -> Report:
@@ -111,6 +113,7 @@ class Kernel:
         return _Compiled(
             programs,
             None,
+            {},
             storages,
             result,
             trace.memories["sbuf"].peak,
@@ -139,6 +142,50 @@ class Kernel:
         self.report = self._report(compiled, time_ps if time_ps > 0 else None)
         arrays.write_back(compiled.tensors, host)
         return _to_arrays(compiled.result, host, arrays)
+
+    def _launch(self, compiled: _Compiled, arrays: Arrays, device: Any) -> Any:
+        """Enqueue the program on the device's current stream; results are there in its order."""
+        program = compiled.on_device.get(device.index)
+        if program is None:
+            from torch_neuronx import _C  # the tensors are its own: it is loaded
+
+            program = _C.NkiProgram(
+                self.function.__name__,
+                _core.encode_cores(compiled.programs),
+                [
+                    (
+                        storage.name,
+                        int(np.prod(storage.shape)) * storage.dtype.itemsize,
+                        storage.kind != OUTPUT,
+                        storage.kind in (OUTPUT, IN_OUT),
+                    )
+                    for storage in compiled.tensors
+                ],
+                device.index,
+            )
+            compiled.on_device[device.index] = program
+        bound: dict[str, Any] = {}
+        for storage in compiled.tensors:
+            if storage.array is not None:
+                bound[storage.name] = arrays.values[storage.array].detach().contiguous()
+            else:
+                bound[storage.name] = _frameworks.empty_on(device, storage.shape, storage.dtype)
+        program.run(list(bound.values()))
+        for storage in compiled.tensors:
+            if storage.kind == IN_OUT and storage.array is not None:
+                argument = arrays.values[storage.array]
+                if not argument.is_contiguous():
+                    argument.detach().copy_(bound[storage.name])
+        seconds = program.modelled_seconds
+        self.report = self._report(compiled, int(seconds * 1e12) if seconds > 0 else None, program)
+        return _map_tensors(
+            compiled.result,
+            lambda tensor: (
+                arrays.values[tensor._storage.array]
+                if tensor._storage.array is not None
+                else bound[tensor._storage.name].reshape(tensor.shape)
+            ),
+        )
 
     def _report(self, compiled: _Compiled, time_ps: int | None, executable: Any = None) -> Report:
         instructions: dict[str, int] = {}

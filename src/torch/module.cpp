@@ -16,6 +16,7 @@
 #include "torch/hooks.h"
 #include "torch/kernels.h"
 #include "torch/meta.h"
+#include "torch/nki_program.h"
 #include "torch/op_entry.h"
 #include "torch/timeline.h"
 
@@ -226,11 +227,30 @@ void BindGraphs(py::module_& m) {
       .def("compile", &GraphBuilder::Compile, py::call_guard<py::gil_scoped_release>());
 }
 
+void BindNki(py::module_& m) {
+  // (name in the program, bytes, is input, is output)
+  using Binding = std::tuple<std::string, int64_t, bool, bool>;
+  py::class_<NkiProgram, std::shared_ptr<NkiProgram>>(m, "NkiProgram")
+      .def(py::init([](std::string name, const py::bytes& container,
+                       const std::vector<Binding>& bindings, int device) {
+             std::vector<NkiProgram::Binding> given;
+             for (const auto& [tensor, bytes, input, output] : bindings)
+               given.push_back({tensor, bytes, input, output});
+             return std::make_shared<NkiProgram>(std::move(name), std::string(container), given,
+                                                 device);
+           }),
+           py::arg("name"), py::arg("container"), py::arg("bindings"), py::arg("device"))
+      .def("run", &NkiProgram::Run, py::arg("tensors"), py::call_guard<py::gil_scoped_release>())
+      .def("trace_json", &NkiProgram::TimelineJson)
+      .def_property_readonly("modelled_seconds", &NkiProgram::modelled_seconds);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, m) {
   BindGraphs(m);
   SetPythonErrorTaker(&TakeErrorOfPython);
+  BindNki(m);
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("register_hooks", &RegisterHooks);
   m.def("register_kernels", &RegisterKernels);
