@@ -13,3 +13,6 @@ def pytest_addoption(parser):
     group.addoption("--dtypes", default="", help="comma list; default: those of CI; 'all'")
     group.addoption("--shard", default="1/1", help="i/n: every n-th case, starting with the i-th")
     group.addoption("--op", default="", help="only ops whose name contains this")
+    group = parser.getgroup("fuzz", "random HLO modules against XLA")
+    group.addoption("--modules", type=int, default=40, help="how many modules (default: 40)")
+    group.addoption("--first-module", type=int, default=0, help="seed of the first (default: 0)")

@@ -335,6 +335,8 @@ class Canonicaliser {
         if (operands[0]->shape().num_elements() == 0)
           return Emit(Opcode::kBroadcast, x.shape(), {operands[1]});
         if (a.dimensions.empty()) return operands[0];
+        if (operands[0]->shape().num_elements() == x.shape().num_elements() && ReductionAlu(x))
+          return CombineOnce(x, operands[0], operands[1]);
         if (relaxed_ && IsColumnSum(x, *operands[1])) return ColumnSum(x, operands[0]);
         break;
       default:
@@ -389,8 +391,7 @@ class Canonicaliser {
     const int64_t columns = x.shape().num_elements();
     return x.shape().dtype == DType::kF32 && ReductionAlu(x) == isa::AluOp::kAdd &&
            init.opcode() == Opcode::kConstant && init.attributes().literal.AsDouble() == 0 &&
-           columns >= kLeastColumns &&
-           x.operand(0)->shape().num_elements() >= kLeastRows * columns;
+           columns >= kLeastColumns && x.operand(0)->shape().num_elements() >= kLeastRows * columns;
   }
 
   Instruction* ColumnSum(const Instruction& x, Instruction* operand) {
@@ -411,6 +412,14 @@ class Canonicaliser {
     dot.dot.rhs_contracting = dot.dot.lhs_contracting;
     return Emit(Opcode::kDot, x.shape(), {Emit(Opcode::kBroadcast, ones, {number}), operand},
                 std::move(dot));
+  }
+
+  // A reduction over extents of one: no row is left that a kernel could reduce. The combination
+  // with the initial value stays, since -0 + 0 is +0.
+  Instruction* CombineOnce(const Instruction& x, Instruction* data, Instruction* init) {
+    Instruction* element = Emit(Opcode::kReshape, x.shape(), {data});
+    Instruction* initial = Emit(Opcode::kBroadcast, x.shape(), {init});
+    return Emit(x.called()[0]->root()->opcode(), x.shape(), {initial, element});
   }
 
   Instruction* Placed(Instruction* operand) {

@@ -388,7 +388,15 @@ Status LoopBody::Store(const Member& member, const TileSpec& spec) {
 }
 
 Status LoopBody::EmitReduce(Member& member, const TileSpec& spec) {
-  NEURON_ASSIGN_OR_RETURN(Held * data, HeldOf(member.sources[0], spec));
+  const DType dtype = member.instruction->shape().dtype;
+  Held constant;  // a row of one number
+  Held* data = &constant;
+  if (member.sources[0].kind == Source::Kind::kNumber) {
+    NEURON_ASSIGN_OR_RETURN(constant.tile, ctx_->AllocateTile(dtype, spec.partition.count, {}));
+    ctx_->Memset(constant.tile->pattern, member.sources[0].number);
+  } else {
+    NEURON_ASSIGN_OR_RETURN(data, HeldOf(member.sources[0], spec));
+  }
   uint32_t kept = 0;
   int num_reduced = 0;
   for (size_t i = 0; i < spec.free.size(); ++i) {
@@ -398,7 +406,6 @@ Status LoopBody::EmitReduce(Member& member, const TileSpec& spec) {
       ++num_reduced;
   }
   const uint32_t all = (1u << spec.free.size()) - 1;
-  const DType dtype = member.instruction->shape().dtype;
   NEURON_ASSIGN_OR_RETURN(member.held.tile,
                           ctx_->AllocateTile(dtype, spec.partition.count, CountsOf(spec, kept)));
   member.held.axes = kept;
@@ -406,6 +413,7 @@ Status LoopBody::EmitReduce(Member& member, const TileSpec& spec) {
   const AccessPattern dst = Expand(*member.held.tile, kept, spec, kept);
   const isa::AluOp op = *ReductionAlu(*member.instruction);
   ctx_->TensorReduce(dst, op, Expand(*data->tile, data->axes, spec, all), num_reduced);
+  if (constant.tile) ctx_->Free(*constant.tile);
   const Source& init = member.sources[1];
   if (init.kind == Source::Kind::kNumber) {
     if (!IsIdentity(op, dtype, init.number)) ctx_->TensorScalar(dst, dst, op, init.number);

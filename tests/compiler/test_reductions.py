@@ -66,7 +66,9 @@ def test_argmax(axis, rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
-@pytest.mark.parametrize("shape, axes", [((1000, 48), 0), ((4, 256, 384), (0, 1)), ((130, 600), 0)])
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((1000, 48), 0), ((4, 256, 384), (0, 1)), ((130, 600), 0)]
+)
 def test_relaxed_column_sums_run_on_the_tensor_engine(shape, axes, dtype):
     x = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     program = check(
@@ -74,3 +76,13 @@ def test_relaxed_column_sums_run_on_the_tensor_engine(shape, axes, dtype):
     )
     assert "nc_matmul" in program.compiled.opcodes
     assert not {"tensor_reduce", "dma_transpose"} & set(program.compiled.opcodes)
+
+
+@pytest.mark.parametrize("reduce", [jnp.sum, jnp.max, jnp.prod])
+def test_extents_of_one_before_a_row(reduce):
+    # Adaptive pooling of [1, 1, 1, 6] to [1, 2] in one kernel: only the last reduction has a row.
+    def function(x):
+        once = reduce(x.reshape(1, 1, 1, 1, 6), axis=3) / 2.0
+        return once, reduce(once.reshape(1, 1, 1, 2, 3), axis=4) / 3.0
+
+    check(function, np.array([[[[0.0, -0.0, 2.0, 3.0, 4.0, 5.0]]]], np.float32))
