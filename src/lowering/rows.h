@@ -36,7 +36,8 @@ namespace neuron::lowering {
   V(Optimizer)                      \
   V(Padding)                        \
   V(Composed)                       \
-  V(DataDependent)
+  V(DataDependent)                  \
+  V(Recurrent)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

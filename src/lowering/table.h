@@ -33,8 +33,9 @@ enum RowFlags : uint32_t {
   kView = 1u << 1,         // returns an alias in eager; lowered only inside FX graphs
   kRandom = 1u << 2,
   kCreation = 1u << 3,       // no tensor argument decides the device
-  kDataDependent = 1u << 5,  // sizes depend on data: no meta kernel, not in graphs
   kGraphOnly = 1u << 4,      // eager keeps ATen's own kernel (it allocates, or crosses devices)
+  kDataDependent = 1u << 5,  // sizes depend on data: no meta kernel, not in graphs
+  kOwnShapes = 1u << 6,      // PyTorch's meta kernel refuses legal calls: shapes are the program's
 };
 
 struct Row {

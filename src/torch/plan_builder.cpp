@@ -65,7 +65,8 @@ class PlanBuilder {
     }
     if (call_.unsupported) return Refuse("of an element type or layout");
     CheckArguments(entry_, arguments_, call_.tensors);
-    if (!DependsOnData()) meta_ = InferMeta(op_, arguments_);
+    if (!DependsOnData() && (entry_.row->flags & lowering::kOwnShapes) == 0)
+      meta_ = InferMeta(op_, arguments_);
     CollectOperands();
     if (const Status status = Lower(); !status.ok())
       return Refuse(status.ToString(), IsInvalidArgument(status));
