@@ -1,9 +1,11 @@
 #include "torch/call.h"
 
+#include <ATen/core/List.h>
 #include <c10/core/DefaultDtype.h>
 
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "torch/device.h"
 #include "torch/dtype.h"
@@ -98,10 +100,16 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call) {
     case ArgKind::kTensorList:
       call.key.push_back(TagWord(kList, value.toListRef().size()));
       for (const c10::IValue& element : value.toListRef()) {
-        if (element.isNone())
+        if (element.isNone()) {
           call.key.push_back(TagWord(kNone, 0));
-        else
-          AddTensor(element.toTensor(), call);
+          continue;
+        }
+        const at::Tensor& tensor = element.toTensor();
+        if (tensor.defined() && IsHostScalar(tensor)) {
+          call.host_scalars_in_lists = true;
+          call.unsupported |= info.written;  // a copy would take the result
+        }
+        AddTensor(tensor, call);
       }
       return;
     case ArgKind::kIntList:
@@ -174,6 +182,26 @@ void Flatten(const OpEntry& entry, std::span<const c10::IValue> arguments, Call&
   if (call.device < 0) call.device = CurrentDevice();
   call.key.push_back(static_cast<uint64_t>(call.device) |
                      static_cast<uint64_t>(c10::get_default_dtype_as_scalartype()) << 32);
+}
+
+void MoveListScalars(const OpEntry& entry, std::span<c10::IValue> arguments, int device) {
+  const auto moved = [&](const at::Tensor& tensor) {
+    return tensor.defined() && IsHostScalar(tensor) ? tensor.to(DeviceAt(device)) : tensor;
+  };
+  for (size_t i = 0; i < entry.args.size(); ++i) {
+    if (entry.args[i].kind != ArgKind::kTensorList) continue;
+    if (arguments[i].isTensorList()) {
+      c10::List<at::Tensor> list;
+      for (const c10::IValue& element : arguments[i].toListRef())
+        list.push_back(moved(element.toTensor()));
+      arguments[i] = std::move(list);
+    } else if (arguments[i].isOptionalTensorList()) {
+      c10::List<std::optional<at::Tensor>> list;
+      for (const c10::IValue& element : arguments[i].toListRef())
+        list.push_back(element.isNone() ? std::nullopt : std::optional(moved(element.toTensor())));
+      arguments[i] = std::move(list);
+    }
+  }
 }
 
 uint64_t HashKey(std::span<const uint64_t> key) {

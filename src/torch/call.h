@@ -20,12 +20,17 @@ struct Call {
   int device = -1;           // of the first of them, else of a device argument, else current
   bool unsupported = false;  // an element type without a DType, a sparse tensor: CPU's business
   bool mixed_devices = false;
+  bool host_scalars_in_lists = false;  // see MoveListScalars
 };
 
 // Key words: per argument what the program depends on; sizes always, strides where not dense,
 // values of scalars that are not run-time, and which written tensors share storage with others.
 void Flatten(const OpEntry& entry, std::span<const c10::IValue> arguments, Call& call);
 uint64_t HashKey(std::span<const uint64_t> key);
+
+// Puts copies on the device in place of the CPU scalars in lists: a program takes run-time scalars
+// one by one, not in lists.
+void MoveListScalars(const OpEntry& entry, std::span<c10::IValue> arguments, int device);
 
 // A CPU tensor of one element and no dimensions stands for its value.
 bool IsHostScalar(const at::Tensor& tensor);

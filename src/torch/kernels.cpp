@@ -63,6 +63,11 @@ class BoxedKernel final : public c10::OperatorKernel {
       if (check_ != nullptr) check_(arguments);
       Call call;
       Flatten(*entry_, arguments, call);
+      if (call.host_scalars_in_lists && !call.unsupported && !call.mixed_devices) [[unlikely]] {
+        MoveListScalars(*entry_, {stack->data() + begin, count}, call.device);
+        call = Call();
+        Flatten(*entry_, arguments, call);
+      }
       Plan* plan = FindOrBuildPlan(*entry_, op, arguments, call);
       if (!plan->fallback_reason.empty()) [[unlikely]] {
         FallbackToCpu(op, stack, plan->fallback_reason, plan->wrong_arguments);
