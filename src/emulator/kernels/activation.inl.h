@@ -1,5 +1,6 @@
 // Activation functions on rows, and the operators power and atan2.
 #include "emulator/kernels/math.inl.h"
+#include "emulator/kernels/math32.inl.h"
 
 namespace neuron::emulator::NEURON_SIMD_NAMESPACE {
 namespace activation {
@@ -8,16 +9,16 @@ namespace activation {
 #define NEURON_VECTOR_ACTIVATIONS(X)                \
   X(Copy, x)                                        \
   X(Square, x* x)                                   \
-  X(Sigmoid, math::Sigmoid(x))                      \
+  X(Sigmoid, math::Sigmoid32(x))                    \
   X(Relu, x <= 0.0f ? 0.0f : x)                     \
   X(Gelu, math::Gelu32(x))                          \
   X(GeluDx, math::GeluDx32(x))                      \
-  X(GeluApprxTanh, math::GeluTanh(x))               \
+  X(GeluApprxTanh, math::GeluTanh32(x))             \
   X(GeluApprxSigmoid, math::GeluSigmoid(x))         \
   X(GeluApprxSigmoidDx, math::GeluSigmoidDx(x))     \
-  X(Silu, math::Silu(x))                            \
+  X(Silu, math::Silu32(x))                          \
   X(SiluDx, math::SiluDx(x))                        \
-  X(Tanh, math::Tanh(x))                            \
+  X(Tanh, math::Tanh32(x))                          \
   X(Softplus, math::Softplus(x))                    \
   X(Mish, math::Mish(x))                            \
   X(Erf, math::Erf32(x))                            \

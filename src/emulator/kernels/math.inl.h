@@ -2,7 +2,8 @@
 //
 // Evaluated in double and rounded once to fp32 by the caller: errors stay near half a unit in the
 // last place, and subnormals, infinities and overflow need no case of their own. Only + - * / sqrt,
-// comparisons and bit operations: the same bits on every target. Exp32 is the one fp32 evaluation.
+// comparisons and bit operations: the same bits on every target. math32.inl.h has the functions that
+// are evaluated in fp32.
 // Coefficients: Chebyshev interpolation of the named function, computed with 40 digits.
 namespace neuron::emulator::NEURON_SIMD_NAMESPACE {
 namespace math {
@@ -171,17 +172,12 @@ inline double Erfc(double x) {
   return x < 0.0 ? 2.0 - y : y;
 }
 
-inline double GeluTanh(double x) {
-  const double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
-  return 0.5 * x * (1.0 + Tanh(inner));
-}
 inline double GeluSigmoid(double x) { return x < -400.0 ? x * 0.0 : x * Sigmoid(1.702 * x); }
 inline double GeluSigmoidDx(double x) {
   const double a = Clamp(x, -400.0, 400.0);
   const double s = Sigmoid(1.702 * a);
   return s + 1.702 * a * s * (1.0 - s);
 }
-inline double Silu(double x) { return x < -600.0 ? x * 0.0 : x * Sigmoid(x); }
 inline double SiluDx(double x) {
   const double a = Clamp(x, -600.0, 600.0);
   const double s = Sigmoid(a);
@@ -299,69 +295,6 @@ inline double Power(double x, double y) {
   r = (a == 1.0) & (Abs(y) == kInfinity) ? 1.0 : r;
   // The clamps of Exp hide infinite results and zeros beyond the double's reach for fp32.
   return (y == 0.0) | (x == 1.0) ? 1.0 : r;
-}
-
-// fp32 throughout, within one unit in the last place.
-inline float Exp32(float x) {
-  const float low = x < -104.0f ? -104.0f : x;
-  const float a = low > 89.0f ? 89.0f : low;
-  const float magic = 0x1.8p23f;
-  const float t = a * 1.44269504f + magic;
-  const float k = t - magic;
-  const float r = (a - k * 0.693359375f) - k * -2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = (p * (r * r) + r) + 1.0f;
-  // 2^k in two factors: the result may be subnormal, or the scale beyond the exponent's range.
-  const int32_t n = std::bit_cast<int32_t>(t) - std::bit_cast<int32_t>(magic);
-  const int32_t n1 = n >> 1;
-  const int32_t n2 = n - n1;
-  const float scale1 = std::bit_cast<float>((n1 + 127) << 23);
-  const float scale2 = std::bit_cast<float>((n2 + 127) << 23);
-  const float y = (p * scale1) * scale2;
-  return x != x ? x : y;
-}
-
-inline float Abs32(float x) {
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7fffffffu);
-}
-
-// Within one unit in the last place: a polynomial times x near 0, else 1 - exp of one.
-inline float Erf32(float x) {
-  const float z = x * x;
-  float p = 0.0000839977779470415421f;
-  p = p * z - 0.000815005048755436571f;
-  p = p * z + 0.00520171456910988894f;
-  p = p * z - 0.0268596906549256508f;
-  p = p * z + 0.112837011702068159f;
-  p = p * z - 0.376126341397008976f;
-  p = p * z + 0.12837916668450734f;                   // of erf(x) - x
-  const float a = Abs32(x) > 4.0f ? 4.0f : Abs32(x);  // from there on it is 1
-  float q = 1.04606568192384467e-6f;
-  q = q * a - 0.0000343885087717766404f;
-  q = q * a + 0.000498825008150723604f;
-  q = q * a - 0.00430378930757872735f;
-  q = q * a + 0.0251395503127123816f;
-  q = q * a - 0.107855652930229601f;
-  q = q * a - 0.634148183824143746f;
-  q = q * a - 1.12890279813600381f;
-  const float far = 1.0f - Exp32(q * a);
-  const uint32_t sign = std::bit_cast<uint32_t>(x) & 0x80000000u;
-  const uint32_t mask = 0 - static_cast<uint32_t>(Abs32(x) < 0.92f);
-  return std::bit_cast<float>((std::bit_cast<uint32_t>(x + x * p) & mask) |
-                              ((std::bit_cast<uint32_t>(far) | sign) & ~mask));
-}
-
-// As PyTorch's CPU kernels write them: exact to fp32 around 1, absolutely so in the left tail.
-inline float Gelu32(float x) { return (0.5f * x) * (1.0f + Erf32(x * 0.707106781f)); }
-inline float GeluDx32(float x) {
-  const float cdf = 0.5f * (1.0f + Erf32(x * 0.707106781f));
-  const float a = Abs32(x) > 15.0f ? 15.0f : x;  // the density is 0 there
-  return cdf + (a * 0.398942280f) * Exp32(-0.5f * (a * a));
 }
 
 }  // namespace math

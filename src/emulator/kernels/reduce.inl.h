@@ -58,43 +58,92 @@ NEURON_REDUCE(OrInt, uint32_t, (a != 0) | (b != 0))
 NEURON_REDUCE(XorInt, uint32_t, (a != 0) ^ (b != 0))
 #undef NEURON_REDUCE
 
-// Maximum and minimum in any order. The compare chain is one instruction per 16 elements; NaNs and
-// zeros of the preferred sign are noted beside it and put right at the end.
-template <bool kMax>
-void Extreme(void* lanes, const void* row, int64_t n) {
-  constexpr int kGroups = 4;  // chains: a compare takes four cycles
-  constexpr uint32_t kZero = kMax ? 0u : 0x80000000u;
-  float* out = static_cast<float*>(lanes);
-  const float* x = static_cast<const float*>(row);
-  float best[kGroups * kReduceLanes];
-  uint32_t noted[kGroups * kReduceLanes];  // bit 0: a NaN, bit 1: a preferred zero
-  for (int g = 0; g < kGroups * kReduceLanes; ++g) {
-    best[g] = kMax ? -INFINITY : INFINITY;
-    noted[g] = 0;
+// Bits ordered as integers: -NaN, -inf ... -0, +0 ... inf, NaN. Its own inverse.
+inline int32_t OrderedBits(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
+
+// Maximum and minimum in any order, by the order of the bits: three instructions per vector, and
+// zeros come out right. NaNs lie at both ends, so both are looked at. Leaves 16 lanes.
+inline void OrderedExtremes(const void* row, int64_t n, int32_t* most, int32_t* least) {
+  constexpr int kGroups = 4;  // chains: a comparison takes some cycles
+  constexpr int kWidth = kGroups * kReduceLanes;
+  const int32_t* x = static_cast<const int32_t*>(row);
+  int32_t high[kWidth];
+  int32_t low[kWidth];
+  for (int g = 0; g < kWidth; ++g) {
+    high[g] = OrderedBits(std::bit_cast<int32_t>(-INFINITY));
+    low[g] = OrderedBits(std::bit_cast<int32_t>(INFINITY));
   }
   int64_t i = 0;
-  for (; i + kGroups * kReduceLanes <= n; i += kGroups * kReduceLanes) {
-    for (int g = 0; g < kGroups * kReduceLanes; ++g) {
-      const float b = x[i + g];
-      best[g] = kMax ? (b > best[g] ? b : best[g]) : (b < best[g] ? b : best[g]);
-      noted[g] |= (b != b ? 1u : 0u) | (Bits(b) == kZero ? 2u : 0u);
+  for (; i + kWidth <= n; i += kWidth) {
+    for (int g = 0; g < kWidth; ++g) {
+      const int32_t b = OrderedBits(x[i + g]);
+      high[g] = b > high[g] ? b : high[g];
+      low[g] = b < low[g] ? b : low[g];
     }
   }
   for (; i < n; ++i) {
-    const float b = x[i];
-    float& to = best[i % kReduceLanes];
-    to = kMax ? (b > to ? b : to) : (b < to ? b : to);
-    noted[i % kReduceLanes] |= (b != b ? 1u : 0u) | (Bits(b) == kZero ? 2u : 0u);
+    const int lane = static_cast<int>(i % kReduceLanes);
+    const int32_t b = OrderedBits(x[i]);
+    high[lane] = b > high[lane] ? b : high[lane];
+    low[lane] = b < low[lane] ? b : low[lane];
   }
   for (int l = 0; l < kReduceLanes; ++l) {
-    float lane = out[l];
-    for (int g = l; g < kGroups * kReduceLanes; g += kReduceLanes) {
-      float value = best[g];
-      value = value == 0.0f && (noted[g] & 2u) != 0 ? FromBits(kZero) : value;
-      value = (noted[g] & 1u) != 0 ? NAN : value;
-      lane = kMax ? Maximum(lane, value) : Minimum(lane, value);
+    most[l] = high[l];
+    least[l] = low[l];
+    for (int g = l + kReduceLanes; g < kWidth; g += kReduceLanes) {
+      most[l] = high[g] > most[l] ? high[g] : most[l];
+      least[l] = low[g] < least[l] ? low[g] : least[l];
     }
-    out[l] = lane;
+  }
+}
+
+template <bool kMax>
+float ExtremeOf(int32_t most, int32_t least) {
+  const bool nan = (most > OrderedBits(std::bit_cast<int32_t>(INFINITY))) |
+                   (least < OrderedBits(std::bit_cast<int32_t>(-INFINITY)));
+  return nan ? NAN : std::bit_cast<float>(OrderedBits(kMax ? most : least));
+}
+
+template <bool kMax>
+void Extreme(void* lanes, const void* row, int64_t n) {
+  int32_t most[kReduceLanes];
+  int32_t least[kReduceLanes];
+  OrderedExtremes(row, n, most, least);
+  float* out = static_cast<float*>(lanes);
+  for (int l = 0; l < kReduceLanes; ++l) {
+    const float value = ExtremeOf<kMax>(most[l], least[l]);
+    out[l] = kMax ? Maximum(out[l], value) : Minimum(out[l], value);
+  }
+}
+
+template <bool kMax>
+void ExtremeRows(uint32_t* results, const void* rows, int64_t num_rows, int64_t n) {
+  for (int64_t r = 0; r < num_rows; ++r) {
+    int32_t most[kReduceLanes];
+    int32_t least[kReduceLanes];
+    OrderedExtremes(static_cast<const float*>(rows) + r * n, n, most, least);
+    for (int half = kReduceLanes / 2; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l) {
+        most[l] = most[l + half] > most[l] ? most[l + half] : most[l];
+        least[l] = least[l + half] < least[l] ? least[l + half] : least[l];
+      }
+    results[r] = Bits(ExtremeOf<kMax>(most[0], least[0]));
+  }
+}
+
+inline void FoldSum(float* lanes) {
+  for (int l = 0; l < 8; ++l) lanes[l] += lanes[l + 8];
+  for (int l = 0; l < 4; ++l) lanes[l] += lanes[l + 4];
+  for (int l = 0; l < 2; ++l) lanes[l] += lanes[l + 2];
+  lanes[0] += lanes[1];
+}
+
+void AddRows(uint32_t* results, const void* rows, int64_t num_rows, int64_t n) {
+  for (int64_t r = 0; r < num_rows; ++r) {
+    alignas(64) float lanes[kReduceLanes] = {};
+    AddFloat(lanes, static_cast<const float*>(rows) + r * n, n);
+    FoldSum(lanes);
+    results[r] = Bits(lanes[0]);
   }
 }
 
@@ -110,6 +159,9 @@ void FillReduce(KernelTable& table) {
   row(Domain::kFloat, AluOp::kMultiply, reduce::MultiplyFloat);
   row(Domain::kFloat, AluOp::kMaximum, reduce::Extreme<true>);
   row(Domain::kFloat, AluOp::kMinimum, reduce::Extreme<false>);
+  table.reduce_rows[static_cast<int>(AluOp::kAdd)] = reduce::AddRows;
+  table.reduce_rows[static_cast<int>(AluOp::kMaximum)] = reduce::ExtremeRows<true>;
+  table.reduce_rows[static_cast<int>(AluOp::kMinimum)] = reduce::ExtremeRows<false>;
   row(Domain::kFloat, AluOp::kAbsMax, reduce::AbsMaxFloat);
   row(Domain::kFloat, AluOp::kAbsMin, reduce::AbsMinFloat);
   row(Domain::kFloat, AluOp::kLogicalAnd, reduce::AndFloat);
