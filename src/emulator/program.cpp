@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "emulator/decode_step.h"
+#include "emulator/group_loop.h"
 #include "emulator/hazards.h"
 #include "emulator/perturb.h"
 #include "emulator/row_io.h"
@@ -74,8 +75,11 @@ Status LoadedProgram::Decode() {
   }
   if (ReadSwitch(Variable::kCheckMemory)) shadow_ = std::make_unique<Shadow>(program_, core_);
   if (perturbed_ < 0 && shadow_ == nullptr && ReadSwitch(Variable::kGroups)) {
-    groups_ = FindGroups(program_, steps_);
-    for (const auto& group : groups_) steps_[group->first].group = group.get();
+    groups_ = FindGroups(program_, core_, steps_);
+    for (const auto& group : groups_) {
+      steps_[group->first].group = group.get();
+      if (IsLoopBody(*group, steps_)) steps_[group->first - 1].loop_body = group.get();
+    }
     batches_ = FindBatches(program_, steps_);
     for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
   }
@@ -146,16 +150,16 @@ std::string LoadedProgram::TraceJson(size_t max_events, std::span<const double> 
 
 namespace {
 
-void CountDma(const Step& step, const Execution& execution) {
+void CountDma(const Step& step, int64_t times, const Execution& execution) {
   if (!step.dynamic) {
-    execution.counters->dma_bytes_read += step.hbm_read;
-    execution.counters->dma_bytes_written += step.hbm_written;
+    execution.counters->dma_bytes_read += times * step.hbm_read;
+    execution.counters->dma_bytes_written += times * step.hbm_written;
     return;
   }
   for (const TileRef& tile : step.operation.tiles) {
     if (!tile.hbm) continue;
     const TileShape shape = ShapeOf(*tile.pattern, 0, execution.registers);
-    const int64_t bytes = shape.rows * shape.elements * shape.element_bytes;
+    const int64_t bytes = times * shape.rows * shape.elements * shape.element_bytes;
     (tile.written ? execution.counters->dma_bytes_written : execution.counters->dma_bytes_read) +=
         bytes;
   }
@@ -169,11 +173,25 @@ int64_t StartOf(const HostProfile* profile) { return profile == nullptr ? 0 : Ho
 
 }  // namespace
 
-void LoadedProgram::Count(size_t first, size_t last, const Execution& execution) const {
+void LoadedProgram::Count(size_t first, size_t last, int64_t times,
+                          const Execution& execution) const {
   for (size_t i = first; i < last; ++i) {
-    ++execution.counters->instructions[static_cast<int>(steps_[i].operation.opcode)];
-    if (steps_[i].dma) CountDma(steps_[i], execution);
+    execution.counters->instructions[static_cast<int>(steps_[i].operation.opcode)] += times;
+    if (steps_[i].dma) CountDma(steps_[i], times, execution);
   }
+}
+
+bool LoadedProgram::RunLoop(const Step& step, const Execution& execution) {
+  const isa::Register reg = step.control.reg;
+  LoopRange range{reg, registers_[reg], step.control.step, 0};
+  range.trips = (loop_end_[reg] - range.begin + range.step - 1) / range.step;
+  if (range.trips < 2) return false;
+  const auto start = StartOf(profile_);
+  if (!RunGroupLoop(*step.loop_body, steps_, range, registers_, execution)) return false;
+  if (profile_ != nullptr) profile_->Add(step.loop_body->first, step.loop_body->last, start);
+  Count(step.loop_body->first, step.control.match + 1, range.trips, execution);
+  registers_[reg] = range.begin + range.trips * range.step;
+  return true;
 }
 
 Status LoadedProgram::Run(Execution& execution, size_t* next) {
@@ -186,7 +204,7 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
       ExecuteGroup(*step.group, steps_, execution, &done);
       if (done) {
         if (profile_ != nullptr) profile_->Add(pc, step.group->last, start);
-        Count(pc, step.group->last, execution);
+        Count(pc, step.group->last, 1, execution);
         pc = step.group->last - 1;
         continue;
       }
@@ -195,7 +213,7 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
       const auto start = StartOf(profile_);
       NEURON_RETURN_IF_ERROR(ExecuteBatch(*step.batch, steps_, execution));
       if (profile_ != nullptr) profile_->Add(pc, step.batch->last, start);
-      Count(pc, step.batch->last, execution);
+      Count(pc, step.batch->last, 1, execution);
       pc = step.batch->last - 1;
       continue;
     }
@@ -209,7 +227,7 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
         const auto start = StartOf(profile_);
         NEURON_RETURN_IF_ERROR(step.operation.execute(step.operation, execution));
         if (profile_ != nullptr) profile_->Add(pc, pc + 1, start);
-        if (step.dma) CountDma(step, execution);
+        if (step.dma) CountDma(step, 1, execution);
         if (static_cast<int>(step.operation.opcode) == perturbed_) [[unlikely]]
           NEURON_RETURN_IF_ERROR(PerturbResults(step.operation, execution));
         break;
@@ -217,7 +235,8 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
       case StepControl::Kind::kLoopBegin: {
         bool runs = false;
         NEURON_RETURN_IF_ERROR(EnterLoop(step, &runs));
-        if (!runs) pc = step.control.match;
+        if (!runs || (step.loop_body != nullptr && RunLoop(step, execution)))
+          pc = step.control.match;
         break;
       }
       case StepControl::Kind::kLoopEnd:

@@ -25,8 +25,9 @@ struct Step {
   StepControl control;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes of a DMA, at maximal counts
   bool dma = false, dynamic = false;
-  const Group* group = nullptr;  // that begins here
-  const Batch* batch = nullptr;  // that begins here
+  const Group* group = nullptr;      // that begins here
+  const Group* loop_body = nullptr;  // of a loop_begin: all of its body (group_loop.h)
+  const Batch* batch = nullptr;      // that begins here
   Operation operation;
 };
 
@@ -71,10 +72,12 @@ class LoadedProgram {
   Status Decode();
   Status PrepareRegisters(std::span<BoundTensor> bound);
   Status Run(Execution& execution, size_t* next);
-  // Instructions [first, last) were executed together.
-  void Count(size_t first, size_t last, const Execution& execution) const;
   Status SetRegister(const Step& step, int64_t value);
   Status EnterLoop(const Step& step, bool* runs);
+  // Instructions [first, last) were executed together, `times` times.
+  void Count(size_t first, size_t last, int64_t times, const Execution& execution) const;
+  // The loop that has just been entered, as a whole; false if it is to be walked.
+  bool RunLoop(const Step& step, const Execution& execution);
   Status RunRegisterAlu(const Step& step);
   Status RunRegisterLoad(const Step& step, const Execution& execution);
 

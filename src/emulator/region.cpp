@@ -9,9 +9,11 @@ struct Span {
   int64_t begin = 0, end = 0;
 };
 
-// Bytes that the free dimensions reach around the first element, of one row.
+// Bytes of a partition that are reached around the first element.
 Span RowSpan(const TileShape& shape) {
   Span span{0, shape.element_bytes};
+  const int64_t rows = (shape.sub_rows - 1) * shape.sub_stride;
+  (rows < 0 ? span.begin : span.end) += rows;
   for (int d = 0; d < shape.num_dims; ++d) {
     const int64_t reach = (shape.count[d] - 1) * shape.stride[d];
     (reach < 0 ? span.begin : span.end) += reach;
@@ -28,7 +30,8 @@ bool SameTerms(const TileRef& a, const TileRef& b) {
 
 bool SameShape(const TileShape& a, const TileShape& b) {
   if (a.rows != b.rows || a.num_dims != b.num_dims || a.element_bytes != b.element_bytes ||
-      (a.rows > 1 && a.row_stride != b.row_stride))
+      (a.rows > 1 && a.row_stride != b.row_stride) || a.sub_rows != b.sub_rows ||
+      a.sub_stride != b.sub_stride)
     return false;
   for (int d = 0; d < a.num_dims; ++d)
     if (a.count[d] != b.count[d] || a.stride[d] != b.stride[d]) return false;

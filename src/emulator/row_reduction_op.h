@@ -8,9 +8,10 @@ namespace neuron::emulator {
 struct RowReductionParts {
   isa::AluOp op{};
   bool negate = false;
+  int64_t kept = 1;  // rows that lie on each partition
 };
 
-// Whether the operation is a tensor_reduce from tiles[1], [P, N], to tiles[0], [P, 1].
+// Whether the operation is a tensor_reduce from tiles[1], [P, kept, N], to tiles[0], [P, kept].
 bool AsRowReduction(const Operation& operation, RowReductionParts* parts);
 
 }  // namespace neuron::emulator

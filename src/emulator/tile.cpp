@@ -107,6 +107,18 @@ TileShape TileShape::Flattened() const {
   return flat;
 }
 
+bool TileShape::SplitRows(int64_t rows) {
+  if (rows == 1) return true;
+  sub_rows = rows;
+  if (elements == 1) return true;
+  if (num_dims == 0 || count[0] % rows != 0) return false;
+  elements /= rows;
+  count[0] /= rows;
+  sub_stride = count[0] * stride[0];
+  Normalise();
+  return true;
+}
+
 void GatherRow(const TileShape& shape, const char* row, int64_t first, int64_t n, void* dense) {
   switch (shape.element_bytes) {
     case 1:

@@ -22,6 +22,10 @@ struct TileShape {
   int num_dims = 0;               // 0: one element per row
   DType dtype = DType::kF32;
   int32_t element_bytes = 4;
+  // Groups take the outermost free dimension for rows of their own, `sub_rows` on each partition:
+  // `elements` and the dimensions are then those of one of them.
+  int64_t sub_rows = 1;
+  int64_t sub_stride = 0;  // bytes
 
   bool contiguous() const {  // the elements of a row lie side by side
     return num_dims == 0 || (num_dims == 1 && stride[0] == element_bytes);
@@ -32,6 +36,9 @@ struct TileShape {
   void Normalise();
   // Rows become the outermost free dimension of a single row.
   TileShape Flattened() const;
+  // Takes `rows` of them off the outermost dimension. False if it does not divide that way. A
+  // partition with a single element has it on each of its rows.
+  bool SplitRows(int64_t rows);
 };
 
 struct Tile {

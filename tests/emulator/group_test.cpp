@@ -16,14 +16,24 @@ using isa::Opcode;
 using isa::ProgramBuilder;
 using isa::TensorKind;
 
-constexpr int64_t kRows = 40, kColumns = 200;
 constexpr int kTensors = 3;
 constexpr int64_t kIterations = 3;
 
+struct Extents {
+  int64_t rows, columns;
+  int64_t per_partition = 1;  // rows of columns / per_partition elements that a reduction sees
+  int64_t bytes() const { return kIterations * rows * columns * 4; }
+};
+
 class RandomProgram {
  public:
-  explicit RandomProgram(uint32_t seed) : random_(seed), b_("random", isa::Target::kTrn2) {
-    const int64_t bytes = kIterations * kRows * kColumns * 4;
+  RandomProgram(uint32_t seed, const Extents& extents)
+      : kRows(extents.rows),
+        kColumns(extents.columns),
+        kPer(extents.per_partition),
+        random_(seed),
+        b_("random", isa::Target::kTrn2) {
+    const int64_t bytes = extents.bytes();
     for (int i = 0; i < kTensors; ++i)
       in_[i] = b_.AddTensor(
           {.name = "input" + std::to_string(i), .kind = TensorKind::kInput, .bytes = bytes});
@@ -37,7 +47,7 @@ class RandomProgram {
       b_.Emit(Opcode::memset, Engine::kVector, {Tile(slot, false), 0.25 * slot});
     for (int i = 0; i < 4; ++i)
       b_.Emit(Opcode::memset, Engine::kVector,
-              {AccessPattern::Sbuf(DType::kF32, 0, kRows, 7 * kColumns * 4 + i * 64, {{1, 1}}),
+              {AccessPattern::Sbuf(DType::kF32, 0, kRows, 7 * kColumns * 4 + i * 64, {{1, kPer}}),
                0.5 + i});
     for (int line = 0; line < 3; ++line) {
       const bool loop = Pick(2) == 0;
@@ -74,10 +84,27 @@ class RandomProgram {
   }
   // One value per row: anywhere in the slots, or in a place of its own.
   AccessPattern PerRow() {
-    return AccessPattern::Sbuf(DType::kF32, 0, kRows, 7 * kColumns * 4 + Pick(4) * 64, {{1, 1}});
+    return AccessPattern::Sbuf(DType::kF32, 0, kRows, 7 * kColumns * 4 + Pick(4) * 64, {{1, kPer}});
+  }
+  // The same, in HBM or spread over the row.
+  AccessPattern HbmPerRow(uint16_t tensor) {
+    return AccessPattern::Hbm(DType::kF32, tensor, offset_ + isa::Affine(Pick(2) * 640), kRows,
+                              kPer, {{1, kPer}});
+  }
+  AccessPattern Spread(AccessPattern per_row) {
+    per_row.num_dims = 2;
+    per_row.dims[1] = {0, kColumns / kPer};
+    return per_row;
+  }
+  AccessPattern AsRows(AccessPattern tile) {
+    if (kPer == 1) return tile;
+    tile.num_dims = 2;
+    tile.dims[0] = {kColumns / kPer, kPer};
+    tile.dims[1] = {1, kColumns / kPer};
+    return tile;
   }
   AccessPattern Scalar() {
-    if (Pick(3) != 0) return PerRow();
+    if (Pick(3) != 0 && kPer == 1) return PerRow();
     return AccessPattern::Sbuf(DType::kF32, 0, kRows, Pick(6 * kColumns) * 4, {{1, 1}});
   }
   AccessPattern Hbm(uint16_t tensor, DType dtype = DType::kF32) {
@@ -87,7 +114,7 @@ class RandomProgram {
   void Instruction() {
     constexpr AluOp kOps[] = {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply, AluOp::kMaximum};
     const AluOp op = kOps[Pick(4)];
-    switch (Pick(17)) {
+    switch (Pick(21)) {
       case 0:
       case 1:
         b_.Emit(Opcode::dma_copy, Engine::kDma, {Tile(), Hbm(in_[Pick(kTensors)])});
@@ -120,17 +147,29 @@ class RandomProgram {
       case 11:
       case 12:
         b_.Emit(Opcode::tensor_reduce, Engine::kVector,
-                {PerRow(), Pick(2) == 0 ? AluOp::kAdd : AluOp::kMaximum, Tile(), int64_t{1},
+                {PerRow(), Pick(2) == 0 ? AluOp::kAdd : AluOp::kMaximum, AsRows(Tile()), int64_t{1},
                  int64_t{Pick(2)}});
         break;
+      case 17:
+        b_.Emit(Opcode::dma_copy, Engine::kDma, {PerRow(), HbmPerRow(in_[Pick(kTensors)])});
+        break;
+      case 18:
+        b_.Emit(Opcode::dma_copy, Engine::kDma, {HbmPerRow(out_[Pick(kTensors)]), PerRow()});
+        break;
+      case 19:
+        if (kPer == 1) break;
+        b_.Emit(Opcode::tensor_tensor, Engine::kVector,
+                {AsRows(Tile()), AsRows(Tile()), Spread(PerRow()), op});
+        break;
       case 13:
+        if (kPer != 1) break;
         b_.Emit(Opcode::activation_reduce, Engine::kScalar,
                 {Tile(), ActivationFunction::kSigmoid, Tile(), AluOp::kAdd, PerRow(), PerRow()});
         break;
       case 14:
         b_.Emit(
             Opcode::tensor_scalar, Engine::kVector,
-            {PerRow(), PerRow(), op, Pick(2) == 0 ? isa::Operand(PerRow()) : isa::Operand(1.5)});
+            {PerRow(), PerRow(), op, Pick(2) == 0 ? isa::Operand(Scalar()) : isa::Operand(1.5)});
         break;
       case 15:
         b_.Emit(Opcode::tensor_tensor, Engine::kVector, {PerRow(), PerRow(), PerRow(), op});
@@ -141,17 +180,19 @@ class RandomProgram {
     }
   }
 
+  const int64_t kRows, kColumns, kPer;
   std::mt19937 random_;
   ProgramBuilder b_;
   uint16_t in_[kTensors], out_[kTensors];
   isa::Affine offset_ = 0;
 };
 
-std::vector<std::vector<uint32_t>> Outputs(const isa::Program& program, bool aliased) {
+std::vector<std::vector<uint32_t>> Outputs(const isa::Program& program, int64_t bytes,
+                                           bool aliased) {
   NrtClient& nrt = NrtClient::Get();
   RunningProgram run(program);
   EXPECT_EQ(run.load_status, NRT_SUCCESS) << run.error();
-  const int64_t n = kIterations * kRows * kColumns;
+  const int64_t n = bytes / 4;
   for (int i = 0; i < kTensors; ++i) {
     std::vector<float> values(n), old(n);
     for (int64_t k = 0; k < n; ++k) {
@@ -172,19 +213,27 @@ std::vector<std::vector<uint32_t>> Outputs(const isa::Program& program, bool ali
   return outputs;
 }
 
-TEST(Groups, ComputeTheSameBitsAsInstructionsOneByOne) {
-  for (uint32_t seed = 0; seed < 400; ++seed) {
-    const isa::Program program = RandomProgram(seed).Make();
+void ExpectSameBits(const Extents& extents, uint32_t seeds) {
+  for (uint32_t seed = 0; seed < seeds; ++seed) {
+    const isa::Program program = RandomProgram(seed, extents).Make();
     const bool aliased = seed % 3 == 0;
     setenv("TORCHNEURON_INSTRUCTION_GROUPS", "0", 1);
-    const auto want = Outputs(program, aliased);
+    const auto want = Outputs(program, extents.bytes(), aliased);
     setenv("TORCHNEURON_INSTRUCTION_GROUPS", "1", 1);
-    const auto got = Outputs(program, aliased);
+    const auto got = Outputs(program, extents.bytes(), aliased);
     unsetenv("TORCHNEURON_INSTRUCTION_GROUPS");
     for (int i = 0; i < kTensors; ++i)
       ASSERT_EQ(got[i], want[i]) << "seed " << seed << ", output" << i << '\n'
                                  << isa::Disassemble(program);
   }
+}
+
+TEST(Groups, ComputeTheSameBitsAsInstructionsOneByOne) { ExpectSameBits({40, 200}, 400); }
+TEST(Groups, ComputeTheSameBitsInRowsOfSeveralBlocks) { ExpectSameBits({7, 1500}, 150); }
+TEST(Groups, ComputeTheSameBitsInRowsOfSeveralReductionChunks) { ExpectSameBits({3, 5000}, 80); }
+TEST(Groups, ComputeTheSameBitsWithSeveralRowsOnAPartition) {
+  ExpectSameBits({40, 200, 4}, 300);
+  ExpectSameBits({7, 1500, 3}, 100);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "emulator/decoder.h"
+#include "emulator/parallel.h"
 #include "emulator/reduction.h"
 #include "emulator/row_io.h"
 #include "emulator/row_reduction_op.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int64_t kChunk = 1024;   // elements read at once along a reduced row
 constexpr int64_t kColumns = 256;  // kept elements reduced side by side
+constexpr double kNsPerElement = 0.1;
 
 struct Reduce : Operation::Payload {
   const KernelTable* kernels = nullptr;
@@ -110,8 +112,8 @@ Status Execute(const Operation& operation, Execution& execution) {
   }
   const bool columns = kept.elements >= 8 && reduced.elements <= kReduceChunk &&
                        (!reduced.contiguous() || reduced.elements <= 64);
-  alignas(64) uint32_t results[kColumns];
-  for (int64_t row = 0; row < data.rows(); ++row) {
+  const auto run = [&](int64_t row) {
+    alignas(64) uint32_t results[kColumns];
     const char* at = data.row(row);
     for (int64_t first = 0; first < kept.elements; first += kColumns) {
       const int64_t n = std::min(kColumns, kept.elements - first);
@@ -124,7 +126,11 @@ Status Execute(const Operation& operation, Execution& execution) {
       Finish(reduce, reduced.elements, results, n);
       WriteRow(*reduce.kernels, reduce.domain, *dst.shape, dst.row(row), first, n, results);
     }
-  }
+  };
+  ParallelFor(data.rows(), 1, kNsPerElement * static_cast<double>(data.rows() * data.elements()),
+              [&](int64_t first, int64_t last) {
+                for (int64_t row = first; row < last; ++row) run(row);
+              });
   return OkStatus();
 }
 
@@ -154,11 +160,11 @@ Status Decode(const DecodeInput& input, Operation* op) {
 bool AsRowReduction(const Operation& operation, RowReductionParts* parts) {
   if (operation.execute != Execute) return false;
   const auto& reduce = operation.as<Reduce>();
-  if (operation.tiles[1].dynamic || operation.tiles[0].dynamic || reduce.kept.elements != 1 ||
-      reduce.domain != Domain::kFloat || reduce.op == isa::AluOp::kAverage)
+  if (operation.tiles[1].dynamic || operation.tiles[0].dynamic || reduce.domain != Domain::kFloat ||
+      reduce.op == isa::AluOp::kAverage)
     return false;
-  *parts = {reduce.op, reduce.negate};
-  return true;
+  *parts = {reduce.op, reduce.negate, reduce.kept.elements};
+  return operation.tiles[0].shape.elements == reduce.kept.elements;
 }
 
 extern const InstructionSemantics kSemantics_tensor_reduce;
