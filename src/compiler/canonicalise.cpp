@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "compiler/disjoint_sum.h"
+#include "compiler/recognise.h"
 #include "compiler/reduction.h"
 
 namespace neuron::compiler {
@@ -16,6 +17,10 @@ using hlo::Computation;
 using hlo::Instruction;
 using hlo::Opcode;
 using hlo::Shape;
+
+bool IsElementwise(const Instruction& x) {
+  return hlo::IsElementwise(x.opcode()) || ActivationOf(x).has_value();
+}
 
 bool IsIdentityPermutation(const std::vector<int64_t>& p) {
   for (size_t i = 0; i < p.size(); ++i)
@@ -55,7 +60,7 @@ class Canonicaliser {
       const bool dense = value->shape() == roots[j]->shape() && place == View::Of(roots[j]);
       // One writer per result; heroes write densely.
       if (!Computes(*value) || !seen.insert(value).second ||
-          (!dense && (!hlo::IsElementwise(value->opcode()) || value->users().size() > 1))) {
+          (!dense && (!IsElementwise(*value) || value->users().size() > 1))) {
         value = entry_->Add(Opcode::kCopy, value->shape(), {value});
         seen.insert(value);
       }
@@ -274,6 +279,13 @@ class Canonicaliser {
           return Emit(Opcode::kReshape, x.shape(), {operands[0]->operand(0)});
         if (operands[0]->opcode() == Opcode::kConstant && x.opcode() == Opcode::kConvert)
           if (Instruction* folded = FoldConvert(x, *operands[0])) return folded;
+        break;
+      case Opcode::kMultiply:
+        if (auto chain = RecogniseProduct(operands)) {
+          Attributes call;
+          call.custom_call_target = std::move(chain->target);
+          return Emit(Opcode::kCustomCall, x.shape(), {chain->operand}, std::move(call));
+        }
         break;
       case Opcode::kTranspose:
         if (IsIdentityPermutation(a.dimensions)) return operands[0];

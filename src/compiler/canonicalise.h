@@ -4,7 +4,8 @@
 // none, no-op reshapes, transposes and converts vanish, iota has one dimension (others broadcast
 // it), a reduction of nothing is its initial value. Every result is computed by an instruction of
 // its own (a copy where it was a parameter, a constant, a view or another result); the root is the
-// tuple of them, or the single one. Dead instructions may remain.
+// tuple of them, or the single one. Dead instructions may remain. Chains that are one activation of
+// the Scalar engine are custom calls (recognise.h).
 //
 // Views at the end of a result (a transpose, the strided update of a flat parameter, see
 // lowering/strided.h) become the place where the value under them is stored.

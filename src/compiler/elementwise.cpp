@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "compiler/recognise.h"
 #include "compiler/wide.h"
 
 namespace neuron::compiler {
@@ -75,8 +76,10 @@ std::optional<AluOp> UnaryAlu(Opcode opcode) {
   }
 }
 
-std::optional<ActivationFunction> FunctionOf(Opcode opcode) {
-  switch (opcode) {
+std::optional<ActivationFunction> FunctionOf(const hlo::Instruction& op) {
+  switch (op.opcode()) {
+    case Opcode::kCustomCall:
+      return ActivationOf(op);
     case Opcode::kCbrt:
       return ActivationFunction::kCbrt;
     case Opcode::kCos:
@@ -279,7 +282,7 @@ bool IsEmittable(const hlo::Instruction& op) {
     case Opcode::kReducePrecision:
       return NarrowFormat(op.attributes()).has_value();
     default:
-      return BinaryAlu(op.opcode()) || UnaryAlu(op.opcode()) || FunctionOf(op.opcode());
+      return BinaryAlu(op.opcode()) || UnaryAlu(op.opcode()) || FunctionOf(op);
   }
 }
 
@@ -342,7 +345,7 @@ Status EmitElementwise(EmitContext& ctx, const hlo::Instruction& op, const Acces
     ctx.Unary(dst, args[0].tile, *alu);
     return OkStatus();
   }
-  if (const auto function = FunctionOf(opcode)) {
+  if (const auto function = FunctionOf(op)) {
     ctx.Activation(dst, *function, args[0].tile);
     return OkStatus();
   }
