@@ -37,18 +37,51 @@ def both(make: Callable[[str], Callable[[], object]]) -> tuple[Callable, Callabl
 def small_op() -> Iterator[Record]:
     """Cost of a call from Python: 16 elements, 10,000 calls, one synchronisation."""
     calls = 10_000
+    work = {
+        "add": lambda a, b: torch.add(a, b),
+        "add of a number": lambda a, b: torch.add(a, 2.5),
+        "mul": lambda a, b: torch.mul(a, b),
+        "add_": lambda a, b: a.add_(b),
+        "relu": lambda a, b: torch.relu(a),
+        "copy_": lambda a, b: a.copy_(b),
+        "zero_": lambda a, b: a.zero_(),
+        "view": lambda a, b: a.view(4, 4),
+        "empty_like": lambda a, b: torch.empty_like(a),
+    }
+    for name, function in work.items():
 
-    def make(device):
-        a, b = torch.ones(16, device=device), torch.ones(16, device=device)
+        def make(device, function=function):
+            a, b = torch.ones(16, device=device), torch.ones(16, device=device)
 
-        def run():
-            with torch.no_grad():
-                for _ in range(calls):
-                    torch.add(a, b)
+            def run():
+                with torch.no_grad():
+                    for _ in range(calls):
+                        function(a, b)
 
-        return run
+            return run
 
-    yield compare("small_op", "aten::add f32[16]", *both(make), unit="us/call", calls=calls)
+        yield compare("small_op", f"{name} f32[16]", *both(make), unit="us/call", calls=calls)
+
+
+@case
+def small_optimizer() -> Iterator[Record]:
+    """AdamW over 50 tensors of 256 elements."""
+    for way in ("foreach", "fused"):
+
+        def make(device, way=way):
+            torch.manual_seed(0)
+            parameters = [torch.randn(256).to(device).requires_grad_() for _ in range(50)]
+            for parameter in parameters:
+                parameter.grad = torch.ones_like(parameter)
+            optimizer = torch.optim.AdamW(parameters, **{way: True})
+
+            def run():
+                for _ in range(20):
+                    optimizer.step()
+
+            return run
+
+        yield compare("small_optimizer", f"AdamW {way}", *both(make), unit="us/step", calls=20)
 
 
 @case
@@ -68,25 +101,62 @@ def gemm() -> Iterator[Record]:
 
 @case
 def pointwise() -> Iterator[Record]:
-    """4M fp32 elements."""
+    """4M elements."""
     work = {
         "add": lambda a, b: a + b,
         "mul": lambda a, b: a * b,
         "gelu": lambda a, b: F.gelu(a),
+        "gelu tanh": lambda a, b: F.gelu(a, approximate="tanh"),
         "exp": lambda a, b: a.exp(),
         "sum": lambda a, b: a.sum(),
+        "sum of rows": lambda a, b: a.sum(-1),
+        "sum of columns": lambda a, b: a.sum(0),
         "softmax": lambda a, b: F.softmax(a, -1),
         "layer_norm": lambda a, b: F.layer_norm(a, a.shape[-1:]),
     }
+    for dtype in (torch.float32, torch.bfloat16):
+        for name, function in work.items():
+
+            def make(device, function=function, dtype=dtype):
+                torch.manual_seed(0)
+                a = torch.randn(4096, 1024).to(dtype).to(device)
+                b = torch.randn(4096, 1024).to(dtype).to(device)
+                return lambda: function(a, b)
+
+            numbers = {torch.float32: "f32", torch.bfloat16: "bf16"}[dtype]
+            yield compare("pointwise", f"{name} {numbers}[4096,1024]", *both(make), unit="ms/call")
+
+
+@case
+def rows() -> Iterator[Record]:
+    """Softmax and layer_norm, with gradients, of 1M elements in rows of several lengths."""
+
+    def gradients(function):
+        def run(x, grad):
+            return torch.autograd.grad(function(x), x, grad)
+
+        return run
+
+    def norm(x):
+        return F.layer_norm(x, x.shape[-1:])
+
+    work = {
+        "softmax": lambda x, grad: F.softmax(x.detach(), -1),
+        "softmax forward+backward": gradients(lambda x: F.softmax(x, -1)),
+        "layer_norm": lambda x, grad: norm(x.detach()),
+        "layer_norm forward+backward": gradients(norm),
+    }
     for name, function in work.items():
+        for width in (128, 256, 512, 1024, 2048, 4096):
 
-        def make(device, function=function):
-            torch.manual_seed(0)
-            a = torch.randn(4096, 1024).to(device)
-            b = torch.randn(4096, 1024).to(device)
-            return lambda: function(a, b)
+            def make(device, function=function, width=width):
+                torch.manual_seed(0)
+                x = torch.randn(2**20 // width, width).to(device).requires_grad_()
+                grad = torch.randn(2**20 // width, width).to(device)
+                return lambda: function(x, grad)
 
-        yield compare("pointwise", f"{name} f32[4096,1024]", *both(make), unit="ms/call")
+            shape = f"[{2**20 // width},{width}]"
+            yield compare("rows", f"{name} f32{shape}", *both(make), unit="ms/call")
 
 
 @case
