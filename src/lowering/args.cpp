@@ -237,6 +237,14 @@ const ScalarArg& Args::scalar_arg(size_t i) const {
 }
 
 Value Args::ScalarValue(const ScalarArg& scalar, int64_t argument, int64_t element, DType dtype) {
+  if (scalar.run_time && dtype == DType::kC128) {  // wider than a slot of the scalar block
+    if (scalar.kind == ScalarArg::Kind::kComplex) {
+      builder_.Fail(Unimplemented(overload_, ": a run-time scalar of complex128"));
+      return {};
+    }
+    const Value real = ScalarValue(scalar, argument, element, DType::kF64);
+    return builder_.Complex(real, builder_.Constant(DType::kF64, 0.0));
+  }
   if (scalar.run_time) {
     for (size_t k = 0; k < scalar_parameters_.size(); ++k) {
       const ScalarParameter& p = scalar_parameters_[k];

@@ -95,6 +95,15 @@ constexpr Row kRows[] = {
     {"aten::bitwise_right_shift.Tensor", Shift<false>, kAny, kE},
     {"aten::bitwise_right_shift.Tensor_Scalar", Shift<false>, kAny, kE, At({1})},
     {"aten::bitwise_right_shift.Scalar_Tensor", Shift<false>, kAny, kE, At({0})},
+#define SHIFT(op, left)                                                        \
+  {"aten::__" op "__.Scalar", Shift<left>, kAny, kE, At({1})},                 \
+      {"aten::__" op "__.Tensor", Shift<left>, kAny, kE},                      \
+      {"aten::__i" op "__.Scalar", Shift<left>, kAny, kE, At({1}), At({0})}, { \
+    "aten::__i" op "__.Tensor", Shift<left>, kAny, kE, 0, At({0})              \
+  }
+    SHIFT("lshift", true),
+    SHIFT("rshift", false),
+#undef SHIFT
     {"aten::isnan", LowerIsNan, kAny, kE},
     {"aten::isinf", LowerIsInf, kAny, kE},
     {"aten::isposinf", FloatPredicate<[](Expr x) { return IsInfinite(x) && (x > 0.0); }>, kAny, kE},

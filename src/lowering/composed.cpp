@@ -61,18 +61,6 @@ Values LowerCross(Builder& b, Args& args) {
   return {b.Concatenate(parts, dim)};
 }
 
-Values LowerComplex(Builder& b, Args& args) {
-  const Expr both[] = {Tensor(args, 0), Tensor(args, 1)};
-  const Dims dims = BroadcastDims(both);
-  return {b.Complex(both[0].BroadcastTo(dims), both[1].BroadcastTo(dims))};
-}
-Values LowerPolar(Builder& b, Args& args) {
-  const Expr both[] = {Tensor(args, 0), Tensor(args, 1)};
-  const Dims dims = BroadcastDims(both);
-  return {b.Complex((both[0] * Cos(both[1])).BroadcastTo(dims),
-                    (both[0] * Sin(both[1])).BroadcastTo(dims))};
-}
-
 // How many boundaries are below x (at or below, if right): its bucket.
 Expr Bucket(Expr x, Expr boundaries, bool right, DType dtype) {
   Dims wide = x.dims();
@@ -144,10 +132,10 @@ constexpr auto kReal = Native::kReal32;
 constexpr Row kRows[] = {
     {"aten::diag_embed", LowerDiagEmbed, kAny},
     {"aten::linalg_cross", LowerCross},
-    {"aten::complex", LowerComplex, Native::kNone},
-    {"aten::polar", LowerPolar, Native::kNone},
     {"aten::bucketize.Tensor", LowerBucketize, kReal},
     {"aten::isin.Tensor_Tensor", LowerIsin, kReal},
+    {"aten::isin.Tensor_Scalar", LowerIsin, kReal, kNoFlags, At({1})},
+    {"aten::isin.Scalar_Tensor", LowerIsin, kReal, kNoFlags, At({0})},
     {"aten::masked_scatter", LowerMaskedScatter, Native::kNone},
     {"aten::dist", LowerDist},
     {"aten::ldexp.Tensor", LowerLdexp},

@@ -6,6 +6,7 @@ namespace neuron::lowering {
 namespace {
 
 Expr Keep(Expr x, hlo::Value reduced, const std::vector<int64_t>& dimensions) {
+  if (!reduced.valid()) return {x.builder(), reduced};  // refused: the builder knows why
   std::vector<int64_t> dims = x.dims();
   for (const int64_t d : dimensions) dims[static_cast<size_t>(d)] = 1;
   return {x.builder(), x.builder().Reshape(reduced, dims)};

@@ -186,6 +186,15 @@ Values LowerBatchNormFunctional(Builder& b, Args& args) {
   if (!r.running_var.valid()) r.running_var = args.tensor(4);
   return {r.out, r.save_mean, r.save_rstd, r.running_mean, r.running_var};
 }
+// _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum,
+// eps): in graphs only, where its statistics have the shape that PyTorch's decomposition gives
+// them.
+Values LowerBatchNormNoTraining(Builder& b, Args& args) {
+  const BatchNorm r = Normalize(b, args, false, args.number(5), args.number(6));
+  const Expr mean = Operand(args, 3, ComputeType(args.dtype_of(0)));
+  const Expr var = Operand(args, 4, ComputeType(args.dtype_of(0)));
+  return {r.out, mean, InverseStd(var, args.number(6))};
+}
 // _native_batch_norm_legit.no_stats(input, weight, bias, training, momentum, eps)
 Values LowerBatchNormNoStats(Builder& b, Args& args) {
   std::vector<ArgValue> values;
@@ -231,6 +240,7 @@ constexpr Row kRows[] = {
     {"aten::native_batch_norm", LowerBatchNorm, kFloat, kNoFlags, 0, kStats},
     {"aten::_native_batch_norm_legit", LowerBatchNorm, kFloat, kNoFlags, 0, kStats},
     {"aten::_native_batch_norm_legit_functional", LowerBatchNormFunctional},
+    {"aten::_native_batch_norm_legit_no_training", LowerBatchNormNoTraining, kFloat, kGraphOnly},
     {"aten::_native_batch_norm_legit.no_stats", LowerBatchNormNoStats},
     {"aten::native_batch_norm_backward", LowerBatchNormBackward},
 };

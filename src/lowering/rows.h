@@ -37,7 +37,8 @@ namespace neuron::lowering {
   V(Padding)                        \
   V(Composed)                       \
   V(DataDependent)                  \
-  V(Recurrent)
+  V(Recurrent)                      \
+  V(ComplexNumbers)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

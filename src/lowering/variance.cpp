@@ -13,8 +13,13 @@ namespace {
 using hlo::Builder;
 
 template <bool kRoot, bool kMean>  // (self, dim, *, correction, keepdim)
-Values LowerVar(Builder&, Args& args) {
+Values LowerVar(Builder& b, Args& args) {
   const DType dtype = args.dtype_of(0);
+  if (!IsFloating(dtype)) {
+    b.Fail(IsComplex(dtype) ? Unimplemented(args.overload(), ": ", DTypeName(dtype))
+                            : InvalidArgument(args.overload(), ": ", DTypeName(dtype)));
+    return {};
+  }
   const Expr x = Operand(args, 0, ComputeType(dtype));
   const Dims dims = ReducedDims(args, 1, x.rank());
   const double correction = args.number_or(2, 1);

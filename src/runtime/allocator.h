@@ -46,6 +46,13 @@ class Allocator {
 
   // Releases all segments that are wholly free, after synchronising. Returns the bytes.
   int64_t EmptyCache();
+  // `allocate` takes device memory outside of this allocator: what is cached here makes room.
+  template <typename F>
+  Status WithMemory(F&& allocate) {
+    Status status = allocate();
+    if (status.code() != StatusCode::kResourceExhausted || EmptyCache() == 0) return status;
+    return allocate();
+  }
   MemoryStatistics Statistics() const;
   void ResetPeakStatistics();
   std::string SnapshotJson() const;

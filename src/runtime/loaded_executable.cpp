@@ -19,9 +19,11 @@ StatusOr<std::shared_ptr<LoadedExecutable>> LoadedExecutable::Load(Device& devic
                                                                    std::string container,
                                                                    compiler::Signature signature) {
   nrt_model_t* model = nullptr;
-  NEURON_RETURN_IF_ERROR(device.nrt().Check(
-      device.nrt().nrt_load(container.data(), container.size(), device.index(), 1, &model),
-      "nrt_load"));
+  NEURON_RETURN_IF_ERROR(device.allocator().WithMemory([&] {
+    return device.nrt().Check(
+        device.nrt().nrt_load(container.data(), container.size(), device.index(), 1, &model),
+        "nrt_load");
+  }));
   auto loaded = std::shared_ptr<LoadedExecutable>(
       new LoadedExecutable(device, model, std::move(container), std::move(signature)));
   device.Register(loaded.get());

@@ -128,10 +128,17 @@ class Converter {
   size_t next_ = 0;
 };
 
+int64_t Float32Bits(double value) {
+  return std::bit_cast<int32_t>(static_cast<float>(value)) & int64_t{0xffffffff};
+}
+
 int64_t SlotOf(const c10::Scalar& value, DType dtype) {
+  if (dtype == DType::kC64) {
+    const c10::complex<double> z = value.toComplexDouble();
+    return Float32Bits(z.real()) | Float32Bits(z.imag()) << 32;
+  }
   if (dtype == DType::kF64) return std::bit_cast<int64_t>(value.toDouble());
-  if (IsFloating(dtype))
-    return std::bit_cast<int32_t>(static_cast<float>(value.toDouble())) & int64_t{0xffffffff};
+  if (IsFloating(dtype)) return Float32Bits(value.toDouble());
   if (dtype == DType::kPred) return value.toDouble() != 0 ? 1 : 0;
   if (value.isFloatingPoint()) return static_cast<int64_t>(value.toDouble());
   return value.toLong();

@@ -49,6 +49,17 @@ bool IsOutFormOf(const FunctionSchema& out, const FunctionSchema& functional) {
   return written > 0;
 }
 
+// Same arguments by name and type, the first of them written. Overloads may be named otherwise:
+// aten::floor_divide has the in-place form aten::floor_divide_.Tensor.
+bool IsInPlaceFormOf(const FunctionSchema& in_place, const FunctionSchema& functional) {
+  const auto& ours = functional.arguments();
+  const auto& theirs = in_place.arguments();
+  if (theirs.empty() || theirs.size() != ours.size() || !Writes(theirs[0])) return false;
+  for (size_t i = 0; i < ours.size(); ++i)
+    if (theirs[i].name() != ours[i].name() || *theirs[i].type() != *ours[i].type()) return false;
+  return true;
+}
+
 }  // namespace
 
 std::vector<DerivedForm> FormsOf(const lowering::Row& row) {
@@ -66,10 +77,13 @@ std::vector<DerivedForm> FormsOf(const lowering::Row& row) {
   if (writes) return {{*own, Form::kMutating}};
   forms.push_back({*own, Form::kFunctional});
 
-  if (const auto in_place = dispatcher.findSchema({base + "_", overload});
-      in_place.has_value() && lowering::FindRow(Display(in_place->operator_name())) == nullptr &&
-      !in_place->schema().arguments().empty() && Writes(in_place->schema().arguments()[0]))
-    forms.push_back({*in_place, Form::kInPlace});
+  const auto [first, last] = OpsByName().equal_range(base + "_");
+  for (auto it = first; it != last; ++it) {
+    const auto op = dispatcher.findSchema(it->second);
+    if (op.has_value() && lowering::FindRow(Display(it->second)) == nullptr &&
+        IsInPlaceFormOf(op->schema(), schema))
+      forms.push_back({*op, Form::kInPlace});
+  }
   const auto [begin, end] = OpsByName().equal_range(base);
   for (auto it = begin; it != end; ++it) {
     const auto op = dispatcher.findSchema(it->second);

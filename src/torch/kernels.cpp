@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <map>
 
+#include "torch/copy.h"
 #include "torch/data_dependent.h"
+#include "torch/device.h"
 #include "torch/fallback.h"
 #include "torch/forms.h"
 #include "torch/op_entry.h"
 #include "torch/plan.h"
+#include "torch/storage.h"
 #include "torch/value_checks.h"
 
 namespace neuron::pytorch {
@@ -39,6 +42,30 @@ std::vector<int> ReturnSources(const c10::FunctionSchema& schema) {
   return out;
 }
 
+// A list of indices with those on the CPU moved to `self`'s device, as CUDA takes them.
+c10::IValue OnDeviceOf(const c10::IValue& self, const c10::IValue& indices) {
+  const auto on_host = [](const c10::IValue& index) {
+    return index.isTensor() && index.toTensor().defined() &&
+           index.toTensor().device().type() == c10::DeviceType::CPU;
+  };
+  if (!self.isTensor() || self.toTensor().device().type() != kDeviceType ||
+      std::ranges::none_of(indices.toListRef(), on_host))
+    return indices;
+  c10::List<std::optional<at::Tensor>> moved;
+  for (const c10::IValue& index : indices.toListRef()) {
+    if (!on_host(index)) {
+      moved.push_back(index.toOptional<at::Tensor>());
+      continue;
+    }
+    const at::Tensor& host = index.toTensor();
+    const at::Tensor there =
+        EmptyContiguous(self.toTensor().device().index(), host.sizes(), host.scalar_type());
+    Copy(there, host, false);
+    moved.push_back(there);
+  }
+  return moved;
+}
+
 class BoxedKernel final : public c10::OperatorKernel {
  public:
   explicit BoxedKernel(std::unique_ptr<OpEntry> entry)
@@ -48,6 +75,10 @@ class BoxedKernel final : public c10::OperatorKernel {
         prepare_(FindPreparation(entry_->row->overload)) {
     for (const c10::Argument& returned : entry_->op.schema().returns())
       returns_list_ |= returned.type()->kind() == c10::TypeKind::ListType;
+    for (size_t i = 0; i < entry_->args.size(); ++i)
+      if (entry_->op.schema().arguments()[i].name() == "indices" &&
+          entry_->args[i].kind == ArgKind::kTensorList)
+        indices_ = i;
   }
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, Stack* stack) {
@@ -56,6 +87,8 @@ class BoxedKernel final : public c10::OperatorKernel {
     c10::SmallVector<at::Tensor, 4> fresh;
     c10::SmallVector<c10::IValue, 4> aliased;
     std::span<const PlanResult> results;
+    if (indices_.has_value())
+      (*stack)[begin + *indices_] = OnDeviceOf((*stack)[begin], (*stack)[begin + *indices_]);
     {
       std::optional<int64_t> rows;
       if (prepare_ != nullptr) rows = prepare_({stack->data() + begin, count});
@@ -99,6 +132,7 @@ class BoxedKernel final : public c10::OperatorKernel {
   std::vector<int> returns_;
   ValueCheck check_;
   Preparation prepare_;
+  std::optional<size_t> indices_;  // a list of index tensors, which may be on the CPU
   bool returns_list_ = false;
 };
 

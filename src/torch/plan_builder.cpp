@@ -71,7 +71,10 @@ class PlanBuilder {
     if (const Status status = Lower(); !status.ok())
       return Refuse(status.ToString(), IsInvalidArgument(status));
     if (roots_.empty()) return std::move(plan_);
-    if (const Status status = Compile(); !status.ok()) return Refuse(status.ToString());
+    if (const Status status = Compile(); !status.ok()) {
+      if (status.code() == StatusCode::kResourceExhausted) ThrowIfError(status);
+      return Refuse(status.ToString());
+    }
     return std::move(plan_);
   }
 
@@ -219,7 +222,7 @@ class PlanBuilder {
     for (const int argument : entry_.destinations) {
       const auto i = static_cast<size_t>(argument);
       const size_t begin = first_operand_[i], end = first_operand_[i + 1];
-      if (begin == end) out.push_back(-1);
+      if (begin == end && !arguments_[i].isList()) out.push_back(-1);
       for (size_t operand = begin; operand < end; ++operand)
         out.push_back(static_cast<int>(operand));
     }
@@ -315,7 +318,11 @@ class PlanBuilder {
       AddRoot(value, std::move(result));
       return OkStatus();
     }
-    if (meta_.has_value() && index < meta_->returns.size() && meta_->returns[index].defined) {
+    // Statistics that an op leaves empty (batch norm in evaluation) have an extent for some meta
+    // kernels; the lowering says what CPU does.
+    const bool left_empty = value.shape().num_elements() == 0;
+    if (meta_.has_value() && index < meta_->returns.size() && meta_->returns[index].defined &&
+        (!left_empty || meta_->returns[index].sizes == value.shape().dims)) {
       const TensorMeta& meta = meta_->returns[index];
       result.sizes = meta.sizes;
       result.strides = meta.strides;

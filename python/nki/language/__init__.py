@@ -8,11 +8,12 @@ from typing import Any as _Any
 from nki._dtypes import DTYPES as _DTYPES
 from nki._ops import OPS as _OPS
 from nki._tensor import NkiTensor
-from nki.language import _buffers, _functions, _loops
+from nki.language import _buffers, _functions, _loops, _operators
 from nki.language._buffers import *  # noqa: F403
 from nki.language._functions import *  # noqa: F403
 from nki.language._loops import *  # noqa: F403
 
+_operators.install()
 globals().update(_DTYPES)
 globals().update({_name: _op for _name, _op in _OPS.items() if _name not in _functions.__all__})
 bool_ = _DTYPES["uint8"]

@@ -39,6 +39,9 @@ def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[NkiSc
         start, stop = 0, start
     if int(step) < 1:
         raise NkiValidationError(f"dynamic_range.step: {step}, expected a positive constant")
+    known = not isinstance(start, NkiScalar) and not isinstance(stop, NkiScalar)
+    if known and 0 <= int(stop) <= int(start):
+        return  # no trip: nothing is traced
     least = start.min if isinstance(start, NkiScalar) else int(start)
     most = (stop.max if isinstance(stop, NkiScalar) else int(stop)) - 1
     if least < 0 or most < least:
@@ -46,7 +49,7 @@ def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[NkiSc
             f"dynamic_range.bounds: the counter would go from {least} to {most}"
         )
     trace = current()
-    if not isinstance(stop, NkiScalar) and not isinstance(start, NkiScalar):
+    if known:
         most = least + (most - least) // int(step) * int(step)
     counter = trace.builder.loop_begin(as_affine(start), as_affine(stop), int(step), most)
     with trace.loop():

@@ -6,6 +6,8 @@ Dynamo.
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +25,13 @@ __all__ = ["get_dynamo_metrics", "neuron"]
 
 register_interfaces()
 
+_OPTIONS = {"fallback_execution"}
+
+
+@functools.cache
+def _say_once(message: str) -> None:
+    logging.getLogger("torch_neuronx").warning("torch.compile: %s", message)
+
 
 def neuron(
     gm: GraphModule,
@@ -34,8 +43,13 @@ def neuron(
     """Compile an FX graph; graphs without neuron tensors go to Inductor.
 
     options: `fallback_execution` (bool): run a graph that fails to compile op by op instead of
-    raising; default from TORCH_NEURONX_DISABLE_FALLBACK_EXECUTION. `mode` has no effect.
+    raising; default from TORCH_NEURONX_DISABLE_FALLBACK_EXECUTION. Other options and every `mode`
+    have no effect, which is said once.
     """
+    if mode not in (None, "default"):
+        _say_once(f"mode={mode!r} has no effect on backend 'neuron'")
+    for name in sorted(set(options or {}) - _OPTIONS):
+        _say_once(f"option {name!r} is unknown to backend 'neuron' and has no effect")
     if not _touches_neuron(gm, example_inputs):
         from torch._inductor.compile_fx import compile_fx
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from torch_neuronx import _C
 from torch_neuronx._dynamo._lowering import GraphLowering, NotLowered
@@ -95,7 +95,11 @@ class CompiledGraph:
             lowering.run()
         except NotLowered as error:
             logger.warning(
-                "%s: %s (%s); the graph is split there", self.name, error.node.target, error.reason
+                "%s: %s%s (%s); the graph is split there",
+                self.name,
+                error.node.target,
+                _user_line(error.node),
+                error.reason,
             )
             error.node.meta[REFUSED] = True
             self._eager = partition(self.gm, self.options)
@@ -126,6 +130,21 @@ class CompiledGraph:
         if "fallback_execution" in self.options:
             return bool(self.options["fallback_execution"])
         return os.environ.get("TORCH_NEURONX_DISABLE_FALLBACK_EXECUTION", "1") == "0"
+
+
+def _user_line(node: Node) -> str:
+    """Where the user's code has this node, as far as it is known: ` at model.py:12 in layers.1`."""
+    frames = [
+        line.strip()
+        for line in (node.meta.get("stack_trace") or "").splitlines()
+        if line.strip().startswith("File ")
+    ]
+    where = ""
+    if frames:
+        file, _, rest = frames[-1].removeprefix("File ").partition(", line ")
+        where = " at {}:{}".format(file.strip('"'), rest.split(",")[0])
+    modules = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values()]
+    return where + (f" in {modules[-1]}" if modules and modules[-1] else "")
 
 
 def _on_device(value: Any) -> Any:
