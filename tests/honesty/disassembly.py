@@ -7,9 +7,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import torch_neuronx
+from torch_neuronx import _C
 
-OBJDUMP = Path(torch_neuronx.__file__).parent / "bin" / "neuron-objdump"
+# Beside the extension module: an editable install has its Python files elsewhere.
+OBJDUMP = Path(_C.__file__).parent / "bin" / "neuron-objdump"
 CACHE_HEADER = 48  # bytes before the container (src/runtime/disk_cache.cpp)
 
 

@@ -12,7 +12,7 @@ INSTRUCTIONS = Path(__file__).parent / "instructions"
 def test_instructions_on_trn3():
     environment = os.environ | {"NEURON_PLATFORM_TARGET_OVERRIDE": "trn3"}
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "not trn2", INSTRUCTIONS],
+        [sys.executable, "-m", "pytest", "-m", "not trn2", INSTRUCTIONS],
         env=environment,
         capture_output=True,
         text=True,
