@@ -19,7 +19,10 @@ REFUSES = {
     "aten::max_pool2d_with_indices": "integers",
     "aten::max_pool3d_with_indices": "integers",
     "aten::scatter_reduce.two": "bool",
-    "aten::upsample_bilinear2d": "integers, for which CPU rounds in fixed point",
+    "aten::_upsample_bicubic2d_aa": "integers, for which CPU rounds in fixed point",
+    "aten::_upsample_bilinear2d_aa": "likewise",
+    "aten::upsample_bicubic2d": "likewise",
+    "aten::upsample_bilinear2d": "likewise",
     "aten::view.dtype": "between element sizes",
 }
 # Wider than the dtype's tolerance, and why: (rtol, atol) for f32.
