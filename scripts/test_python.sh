@@ -13,5 +13,6 @@ export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 "$BIN/python" -m pytest tests/conformance -n "$JOBS" --dist load "$@"
 
 echo "==> ratchet: what may only get better (tests/ratchet.json)"
-"$BIN/python" scripts/measure.py >build/measured.json
+# As many threads for the CPU as the emulator takes.
+OMP_NUM_THREADS=$JOBS "$BIN/python" scripts/measure.py >build/measured.json
 "$BIN/python" scripts/ratchet.py --measured build/measured.json
