@@ -387,13 +387,21 @@ Status LoopBody::Store(const Member& member, const TileSpec& spec) {
   return OkStatus();
 }
 
+StatusOr<Tile> LoopBody::TileOfNumber(DType dtype, double number, const TileSpec& spec) {
+  NEURON_ASSIGN_OR_RETURN(const Tile tile, ctx_->AllocateTile(dtype, spec.partition.count, {}));
+  if (IsWide(dtype))
+    NEURON_RETURN_IF_ERROR(FillWide(*ctx_, tile.pattern, dtype, number));
+  else
+    ctx_->Memset(tile.pattern, number);
+  return tile;
+}
+
 Status LoopBody::EmitReduce(Member& member, const TileSpec& spec) {
   const DType dtype = member.instruction->shape().dtype;
   Held constant;  // a row of one number
   Held* data = &constant;
   if (member.sources[0].kind == Source::Kind::kNumber) {
-    NEURON_ASSIGN_OR_RETURN(constant.tile, ctx_->AllocateTile(dtype, spec.partition.count, {}));
-    ctx_->Memset(constant.tile->pattern, member.sources[0].number);
+    NEURON_ASSIGN_OR_RETURN(constant.tile, TileOfNumber(dtype, member.sources[0].number, spec));
   } else {
     NEURON_ASSIGN_OR_RETURN(data, HeldOf(member.sources[0], spec));
   }
@@ -474,11 +482,7 @@ Status LoopBody::EmitMember(int index, const TileSpec& spec) {
   }
   if (!any_tile && !IsAlias(op)) {  // numbers only: the first becomes a tile
     const DType dtype = op.operand(0)->shape().dtype;
-    NEURON_ASSIGN_OR_RETURN(const Tile tile, ctx_->AllocateTile(dtype, spec.partition.count, {}));
-    if (IsWide(dtype))
-      NEURON_RETURN_IF_ERROR(FillWide(*ctx_, tile.pattern, dtype, args[0].number));
-    else
-      ctx_->Memset(tile.pattern, args[0].number);
+    NEURON_ASSIGN_OR_RETURN(const Tile tile, TileOfNumber(dtype, args[0].number, spec));
     args[0] = Arg::OfTile(tile.pattern);
     const Status status = EmitElementwise(*ctx_, op, dst, args);
     ctx_->Free(tile);

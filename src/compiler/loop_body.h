@@ -68,8 +68,8 @@ class LoopBody {
     std::vector<Source> sources;
     int last_use = -1;  // member index; its own if it is only stored
     bool stored = false;
-    View store;          // where it goes if it is stored
-    Dims store_strides;  // of it, per domain dimension
+    View store;              // where it goes if it is stored
+    Dims store_strides;      // of it, per domain dimension
     bool invariant = false;  // computed once, before the loops
     Held held;
   };
@@ -81,6 +81,8 @@ class LoopBody {
   StatusOr<Dims> DomainStrides(const View& view) const;
   bool IsFull(const hlo::Shape& shape) const;
   Status LoadTile(Load& load, const TileSpec& spec);
+  // One element per partition, which a step of zero spreads over the free axes.
+  StatusOr<Tile> TileOfNumber(DType dtype, double number, const TileSpec& spec);
   StatusOr<Held*> HeldOf(const Source& source, const TileSpec& spec);
   Status EmitMember(int index, const TileSpec& spec);
   bool IsInvariant(const Member& member) const;
