@@ -26,20 +26,21 @@ uint64_t TagWord(Tag tag, uint64_t a, uint64_t b = 0, uint64_t c = 0) {
   return static_cast<uint64_t>(tag) | a << 8 | b << 16 | c << 24;
 }
 
-void AddTensor(const at::Tensor& tensor, Call& call) {
+// True for a host scalar, whose value and not its memory takes part.
+bool AddTensor(const at::Tensor& tensor, Call& call) {
   if (!tensor.defined()) {
     call.key.push_back(TagWord(kNone, 0));
-    return;
+    return false;
   }
   const auto type = static_cast<uint64_t>(tensor.scalar_type());
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   if (impl->device_type() != kDeviceType) {
     if (!IsHostScalar(tensor)) {
       call.mixed_devices = true;
-      return;
+      return false;
     }
     call.key.push_back(TagWord(kHostScalar, type, impl->is_wrapped_number() ? 1 : 0));
-    return;
+    return true;
   }
   if (impl->layout() != c10::kStrided || ToDType(tensor.scalar_type()) == DType::kInvalid)
     call.unsupported = true;
@@ -57,6 +58,7 @@ void AddTensor(const at::Tensor& tensor, Call& call) {
   if (!dense)
     for (const int64_t stride : impl->strides()) call.key.push_back(static_cast<uint64_t>(stride));
   call.tensors.push_back(&tensor);
+  return false;
 }
 
 void AddNumber(const c10::IValue& value, bool run_time, Call& call) {
@@ -104,12 +106,10 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call) {
           call.key.push_back(TagWord(kNone, 0));
           continue;
         }
-        const at::Tensor& tensor = element.toTensor();
-        if (tensor.defined() && IsHostScalar(tensor)) {
+        if (AddTensor(element.toTensor(), call)) {
           call.host_scalars_in_lists = true;
           call.unsupported |= info.written;  // a copy would take the result
         }
-        AddTensor(tensor, call);
       }
       return;
     case ArgKind::kIntList:
