@@ -21,7 +21,7 @@ def _device_is_here() -> bool:
 @pytest.fixture(scope="session")
 def device():
     if not _device_is_here():
-        pytest.skip("device neuron is not installed here")
+        pytest.fail("device neuron does not exist; is torchneuron installed?")
 
 
 @pytest.fixture(scope="session", autouse=True)
