@@ -1,31 +1,10 @@
-#include "emulator/decoder.h"
+#include "emulator/random_states.h"
 
 namespace neuron::emulator {
 namespace {
 
-struct States : Operation::Payload {
-  RandomLanes* lanes = nullptr;
-};
-
-Status Execute(const Operation& operation, Execution& execution) {
-  ResolvedTiles<1> tiles;
-  NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
-  const Tile& tile = tiles.tile[0];
-  const int64_t first = operation.tiles[0].pattern->start_partition;
-  for (int64_t row = 0; row < tile.rows(); ++row) {
-    Xorwow* const lane = operation.as<States>().lanes->lane(first + row);
-    GatherRow(*tile.shape, tile.row(row), 0, tile.elements(), lane);
-  }
-  return OkStatus();
-}
-
 Status Decode(const DecodeInput& input, Operation* op) {
-  auto states = std::make_unique<States>();
-  states->lanes = &input.core.random(input.in.instruction().engine);
-  input.AddTile(op, "src_seeds");
-  op->execute = Execute;
-  op->payload = std::move(states);
-  return OkStatus();
+  return DecodeRandomStates(input, op, "src_seeds", StateTransfer::kFromTile);
 }
 
 }  // namespace
