@@ -10,12 +10,6 @@ rewrites the rows from what the device does now; reasons of rows that stay are k
 EXPECTED: dict[tuple[str, str, str], tuple[int, str]] = {
     ("test_errors_match", "narrow_copy", "any"): (1, "AssertionError: IndexError instead of RuntimeError: Dimension out of range (expected to be in range of [-3, 2], but got 3)"),
     ("test_gradients_match_cpu", "erfinv", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 2 / 400 (0.5%) Greatest absolute difference: 0.0009918212890625 at index (12, 3) (up "),
-    ("test_gradients_match_cpu", "fft.hfft", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 140 / 210 (66.7%) Greatest absolute difference: 0.06342696398496628 at index (3, 1, 0"),
-    ("test_gradients_match_cpu", "fft.hfft2", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 20 / 210 (9.5%) Greatest absolute difference: 0.03676004335284233 at index (3, 0, 4) "),
-    ("test_gradients_match_cpu", "fft.hfftn", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 20 / 210 (9.5%) Greatest absolute difference: 0.03676004335284233 at index (3, 0, 4) "),
-    ("test_gradients_match_cpu", "fft.irfft", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 140 / 210 (66.7%) Greatest absolute difference: 0.06342696398496628 at index (3, 1, 0"),
-    ("test_gradients_match_cpu", "fft.irfft2", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 20 / 210 (9.5%) Greatest absolute difference: 0.03676004335284233 at index (3, 0, 4) "),
-    ("test_gradients_match_cpu", "fft.irfftn", "float32"): (0, "AssertionError: Tensor-likes are not close! Mismatched elements: 20 / 210 (9.5%) Greatest absolute difference: 0.03676004335284233 at index (3, 0, 4) "),
     ("test_gradients_match_cpu", "sparse.mm.reduce", "float32"): (0, "NotImplementedError: Could not run 'aten::_sparse_mm_reduce_impl' with arguments from the 'SparseCsrneuron' backend. This could be because the operato"),
     ("test_gradients_match_cpu", "sparse.sampled_addmm", "float32"): (0, "NotImplementedError: Could not run 'aten::sparse_sampled_addmm' with arguments from the 'SparseCsrneuron' backend. This could be because the operator "),
     ("test_gradients_match_cpu", "to_sparse", "float32"): (0, "NotImplementedError: Cannot access storage of SparseTensorImpl"),
