@@ -1,5 +1,5 @@
-// Where the host's time goes: the executing thread's nanoseconds in each instruction, group or batch
-// of a loaded program, written to host_profile.<pid>.tsv in the directory that
+// Where the host's time goes: the executing thread's nanoseconds in each instruction, group or
+// batch of a loaded program, written to host_profile.<pid>.tsv in the directory that
 // TORCHNEURON_HOST_PROFILE names when the process ends. A line per (program, HLO instruction,
 // instructions): nanoseconds, executions, and these three; tabs between.
 #pragma once

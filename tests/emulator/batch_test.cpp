@@ -28,9 +28,9 @@ isa::Program Dot(DType dtype) {
   };
   const int64_t base_b = kTiles * kM * bytes, base_out = base_b + kTiles * kN * bytes;
   for (int64_t t = 0; t < kTiles; ++t)
-    b.Emit(Opcode::dma_transpose, Engine::kDma,
-           {sbuf(t, 0, kM), AccessPattern::Hbm(dtype, a, t * kK * bytes, kM, kTiles * kK,
-                                               {{1, kK}})});
+    b.Emit(
+        Opcode::dma_transpose, Engine::kDma,
+        {sbuf(t, 0, kM), AccessPattern::Hbm(dtype, a, t * kK * bytes, kM, kTiles * kK, {{1, kK}})});
   for (int64_t t = 0; t < kTiles; ++t)
     b.Emit(Opcode::dma_copy, Engine::kDma,
            {sbuf(t, base_b, kN),

@@ -202,8 +202,8 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
       const Tile& moving = tiles[i].tile[2];
       kernel(reinterpret_cast<float*>(dst.data + from * 4), dst.shape->row_stride, stationary.data,
              stationary.shape->row_stride, moving.data + from * bytes, moving.shape->row_stride,
-             stationary.rows(), stationary.elements(), to - from,
-             i > 0 || first.accumulate, ThreadPacked().scratch);
+             stationary.rows(), stationary.elements(), to - from, i > 0 || first.accumulate,
+             ThreadPacked().scratch);
     }
   });
   return OkStatus();

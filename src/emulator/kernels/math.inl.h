@@ -2,8 +2,9 @@
 //
 // Evaluated in double and rounded once to fp32 by the caller: errors stay near half a unit in the
 // last place, and subnormals, infinities and overflow need no case of their own. Only + - * / sqrt,
-// comparisons and bit operations: the same bits on every target. math32.inl.h has the functions that
-// are evaluated in fp32.
+// comparisons and bit operations: the same bits on every target. math32.inl.h has the functions
+// that are evaluated in fp32.
+//
 // Coefficients: Chebyshev interpolation of the named function, computed with 40 digits.
 namespace neuron::emulator::NEURON_SIMD_NAMESPACE {
 namespace math {
