@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 BUILD := build
 JOBS ?= $(shell nproc)
 
-.PHONY: help demo test test-cpp test-python test-asan test-tsan build check format generate bench clean doctor
+.PHONY: help demo test test-cpp test-python test-asan test-tsan build lint check format generate bench clean doctor
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
 	@echo "make build   set up .venv and install torchneuron into it (editable)"
-	@echo "make check   formatting, lint, types, layering, generated files, clang-tidy"
+	@echo "make lint    formatting, lint, types, layering, generated files"
+	@echo "make check   the same, and clang-tidy on what changed"
 	@echo "make generate  rewrite the generated pages and stubs"
 	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
@@ -51,8 +52,11 @@ test-asan: $(VENV)/.requirements-test
 test-tsan: $(VENV)/.requirements-test
 	@scripts/test_cpp.sh tsan thread
 
-check: $(VENV)/.requirements-develop build
+lint: $(VENV)/.requirements-develop build
 	@scripts/check.sh
+
+check: lint
+	@scripts/check.sh tidy
 
 format: $(VENV)/.requirements-develop
 	@git ls-files '*.cpp' '*.h' | xargs $(BIN)/clang-format -i

@@ -51,3 +51,7 @@ def test_make_check_runs_every_hook():
     assert "run --all-files" in script
     assert re.findall(r"SKIP=(\S+)", script) == ["clang-tidy"]
     assert "run clang-tidy --files" in script
+
+
+def test_every_change_is_linted():
+    assert "make lint" in (ROOT / ".ci/run").read_text().splitlines()
