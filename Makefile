@@ -7,8 +7,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build
 JOBS ?= $(shell nproc)
+# pip's progress bars for a person, nothing for a log.
+PIP_OUTPUT := $(shell [ -t 2 ] && echo "--progress-bar on" || echo "-q")
 
-.PHONY: help demo test test-cpp test-python test-asan test-tsan build lint check format generate bench clean doctor
+.PHONY: help demo test test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -18,6 +20,7 @@ help:
 	@echo "make generate  rewrite the generated pages and stubs"
 	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
+	@echo "make test-asan-python        the Python suite on libraries under ASan and UBSan"
 
 doctor:
 	@PYTHON=$(PYTHON) scripts/doctor.sh
@@ -29,7 +32,7 @@ $(VENV)/.created: | doctor
 	@touch $@
 $(VENV)/.requirements-%: requirements/%.txt requirements/build.txt $(VENV)/.created
 	@echo "==> installing requirements/$*.txt"
-	@$(BIN)/pip install --disable-pip-version-check --no-warn-script-location -q --progress-bar on -r requirements/$*.txt
+	@$(BIN)/pip install --disable-pip-version-check --no-warn-script-location $(PIP_OUTPUT) -r requirements/$*.txt
 	@touch $@
 
 build: $(VENV)/.requirements-build
@@ -48,6 +51,9 @@ test-python: build
 
 test-asan: $(VENV)/.requirements-test
 	@scripts/test_cpp.sh asan address,undefined
+
+test-asan-python: $(VENV)/.requirements-test
+	@scripts/test_python_asan.sh
 
 test-tsan: $(VENV)/.requirements-test
 	@scripts/test_cpp.sh tsan thread

@@ -19,7 +19,7 @@ BUILD=build/test-$NAME
 mkdir -p build
 cmake -S . -B "$BUILD" -G Ninja -DNEURON_TESTS=ON -DNEURON_TORCH=OFF -DNEURON_SANITIZE="$SANITIZE" \
   -DPython_EXECUTABLE="$BIN/python" -Dpybind11_DIR="$("$BIN/python" -m pybind11 --cmakedir)" >"$BUILD.log" 2>&1 || { cat "$BUILD.log"; exit 1; }
-ninja -C "$BUILD" -j "${JOBS:-$(nproc)}"
+NINJA_STATUS="[%f/%t, %W left] " ninja -C "$BUILD" -j "${JOBS:-$(nproc)}"
 # Programs of the tests are compiled afresh: nothing may hide behind a cache of an earlier run.
 export TORCH_NEURONX_NEFF_CACHE_DIR=$PWD/$BUILD/cache
 # Undefined behaviour is only printed otherwise; a leak or a race fails its program by itself.
