@@ -399,7 +399,7 @@ void GroupBuilder::Elide() {
   std::erase_if(group_->program.steps, [&](const RowStep& step) {
     if (step.kind != RowStep::Kind::kStore && step.kind != RowStep::Kind::kCopy) return false;
     return !tiles_[step.tile].hbm && !kept_[step.tile] &&
-           !context_.liveness.ReadElsewhere(originals_[step.tile], group_->first, group_->last);
+           !context_.liveness.ReadFrom(group_->last, originals_[step.tile]);
   });
 }
 

@@ -1,115 +1,97 @@
 #include "emulator/liveness.h"
 
-#include <algorithm>
-#include <unordered_map>
-
+#include "emulator/matmul_chain.h"
 #include "emulator/program.h"
+#include "emulator/row_execution.h"
+#include "emulator/row_reduction_op.h"
+#include "emulator/strided_copy.h"
+#include "emulator/transpose.h"
 
 namespace neuron::emulator {
 namespace {
 
-constexpr int64_t kGranule = 64;
-constexpr int64_t kQuadrant = 32;
-constexpr uint32_t kLookAhead = 400;  // instructions
+constexpr uint32_t kRecorded = 64;  // every so many instructions of a line are remembered
+
+Region RegionOf(const isa::Program& program, const TileRef& tile) {
+  TileRef rows = tile;  // as the instruction has it: not flattened, not split into sub-rows
+  rows.shape = ShapeOf(*tile.pattern, 0, nullptr);
+  return Region::Of(program, rows);
+}
+
+bool Accumulates(const Operation& op) {
+  return (op.opcode == isa::Opcode::nc_matmul && !OverwritesSum(op)) ||
+         op.opcode == isa::Opcode::nc_matmul_mx;
+}
 
 bool Reads(const Operation& op, const TileRef& tile) {
   const isa::InstructionDef& def = isa::DefOf(op.opcode);
   const size_t operand =
       tile.operand < def.operands.size() ? tile.operand : def.operands.size() - 1;
-  // An accumulating matmul reads its destination.
-  return def.operands[operand].role != isa::Role::kOut || op.opcode == isa::Opcode::nc_matmul ||
-         op.opcode == isa::Opcode::nc_matmul_mx;
+  return def.operands[operand].role != isa::Role::kOut || Accumulates(op);
 }
 
-struct Granules {
-  int64_t first, last;                    // half open
-  int64_t first_quadrant, last_quadrant;  // half open
-};
+// Whether the operation writes every element of its destination, whatever the data are.
+bool WritesWhole(const Operation& op) {
+  RowReductionParts parts;
+  return IsCopy(op) || IsTranspose(op) || IsRowProgram(op) || AsRowReduction(op, &parts) ||
+         op.opcode == isa::Opcode::nc_matmul;
+}
 
-Granules GranulesOf(const Region& region, int64_t per_quadrant) {
-  Granules g;
-  g.first = std::clamp<int64_t>(region.begin / kGranule, 0, per_quadrant);
-  g.last = std::clamp<int64_t>((region.end + kGranule - 1) / kGranule, 0, per_quadrant);
-  g.first_quadrant = region.first_partition / kQuadrant;
-  g.last_quadrant = (region.last_partition + kQuadrant - 1) / kQuadrant;
-  return g;
+// Whether the tile's elements are all the bytes of its region, at the same place each time.
+bool IsRectangle(const TileRef& tile) {
+  return !tile.dynamic && tile.num_terms == 0 && ShapeOf(*tile.pattern, 0, nullptr).contiguous();
+}
+
+bool RunsAtLeastOnce(const StepControl& loop) {
+  return loop.kind == StepControl::Kind::kLoopBegin && loop.a.num_terms == 0 &&
+         loop.b.num_terms == 0 && loop.a.base < loop.b.base;
 }
 
 }  // namespace
 
-void Liveness::Exposed::Mark(const Region& region) {
-  const Granules g = GranulesOf(region, granules);
-  for (int64_t q = g.first_quadrant; q < g.last_quadrant; ++q)
-    std::fill(bits.begin() + q * granules + g.first, bits.begin() + q * granules + g.last, true);
-}
-
-bool Liveness::Exposed::Touches(const Region& region) const {
-  const Granules g = GranulesOf(region, granules);
-  for (int64_t q = g.first_quadrant; q < g.last_quadrant; ++q)
-    for (int64_t i = g.first; i < g.last; ++i)
-      if (bits[q * granules + i]) return true;
-  return false;
-}
-
 Liveness::Liveness(const isa::Program& program, const std::vector<Step>& steps)
     : program_(program), steps_(steps) {
-  const isa::TargetRow& target = isa::RowOf(program.target);
-  const auto size = [](Exposed* exposed, int64_t bytes) {
-    exposed->granules = bytes / kGranule + 1;
-    exposed->bits.resize(exposed->granules * (isa::kPartitions / kQuadrant));
-  };
-  size(&sbuf_, target.sbuf_bytes_per_partition);
-  size(&psum_, target.psum_bytes_per_partition);
-  // Tiles that the present line has written, by address.
-  std::unordered_map<const char*, std::vector<const TileRef*>> written;
-  for (const Step& step : steps) {
-    if (step.control.kind != StepControl::Kind::kOperation) written.clear();
-    const Operation& op = step.operation;
-    first_.push_back(static_cast<uint32_t>(accesses_.size()));
-    for (const TileRef& tile : op.tiles)
-      if (!tile.hbm) accesses_.push_back({&tile, Region::Of(program, tile), Reads(op, tile)});
-    for (const TileRef& tile : op.tiles) {
-      if (tile.hbm || !Reads(op, tile)) continue;
-      const auto found = written.find(tile.base);
-      const bool covered =
-          found != written.end() &&
-          std::any_of(found->second.begin(), found->second.end(),
-                      [&](const TileRef* earlier) { return SameWalk(*earlier, tile); });
-      if (covered) continue;
-      const Region region = Region::Of(program, tile);
-      (region.memory == isa::Memory::kPsum ? psum_ : sbuf_).Mark(region);
-    }
-    for (const TileRef& tile : op.tiles) {
-      if (tile.hbm || !tile.written) continue;
-      std::vector<const TileRef*>& there = written[tile.base];
-      const bool known = std::any_of(there.begin(), there.end(), [&](const TileRef* earlier) {
-        return SameWalk(*earlier, tile);
-      });
-      if (!known) there.push_back(&tile);
-    }
-  }
-  first_.push_back(static_cast<uint32_t>(accesses_.size()));
+  Walk(0, static_cast<uint32_t>(steps.size()), {}, true);
 }
 
-bool Liveness::ReadElsewhere(const TileRef& tile, uint32_t first, uint32_t last) const {
-  const Region region = Region::Of(program_, tile);
-  if (Of(region).Touches(region)) return true;
-  // Reads that are covered are covered by this line: those that follow, until it is overwritten.
-  const auto end = static_cast<uint32_t>(steps_.size());
-  for (uint32_t i = last; i < end; ++i) {
+void Liveness::Before(const Step& step, ChipAreas* alive) const {
+  if (step.control.kind == StepControl::Kind::kMeeting) return alive->AddAll();
+  const Operation& op = step.operation;
+  if (WritesWhole(op))
+    for (const TileRef& tile : op.tiles)
+      if (!tile.hbm && tile.written && IsRectangle(tile)) alive->Remove(RegionOf(program_, tile));
+  for (const TileRef& tile : op.tiles)
+    if (!tile.hbm && Reads(op, tile)) alive->Add(RegionOf(program_, tile));
+}
+
+ChipAreas Liveness::Walk(uint32_t first, uint32_t last, ChipAreas alive, bool record) {
+  for (uint32_t i = last; i-- > first;) {
     const Step& step = steps_[i];
-    if (step.control.kind != StepControl::Kind::kOperation) return false;  // the line ends
-    if (i - first > kLookAhead) return true;
-    bool overwritten = false;
-    for (uint32_t a = first_[i]; a < first_[i + 1]; ++a) {
-      const Access& access = accesses_[a];
-      if (!access.region.Overlaps(region)) continue;
-      if (access.reads) return true;
-      overwritten = overwritten || SameWalk(*access.tile, tile);
+    if (step.control.kind == StepControl::Kind::kLoopEnd) {
+      const uint32_t begin = step.control.match;
+      // Behind the body stands what follows, or the body again; once more round adds nothing.
+      ChipAreas behind = alive;
+      behind.Add(Walk(begin + 1, i, alive, false));
+      if (record) alive_[i] = behind;
+      ChipAreas before = Walk(begin + 1, i, std::move(behind), record);
+      if (!RunsAtLeastOnce(steps_[begin].control)) before.Add(alive);
+      alive = std::move(before);
+      i = begin;
+    } else {
+      Before(step, &alive);
     }
-    if (overwritten) return false;
+    if (record && (steps_[i].control.kind != StepControl::Kind::kOperation || i % kRecorded == 0))
+      alive_[i] = alive;
   }
-  return false;
+  return alive;
+}
+
+bool Liveness::ReadFrom(uint32_t at, const TileRef& tile) const {
+  uint32_t known = at;
+  while (known < steps_.size() && !alive_.contains(known)) ++known;
+  ChipAreas alive = known < steps_.size() ? alive_.at(known) : ChipAreas();
+  for (uint32_t i = known; i-- > at;) Before(steps_[i], &alive);
+  return alive.Touches(RegionOf(program_, tile));
 }
 
 }  // namespace neuron::emulator

@@ -1,48 +1,34 @@
-// Which bytes on chip are read by whom: whether a write has any reader outside its group.
+// Which bytes on chip are still to be read: whether a write has any reader after its group.
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
-#include "emulator/region.h"
+#include "emulator/chip_areas.h"
 
 namespace neuron::emulator {
 
 struct Step;
 
-// SBUF and PSUM are dead when a program ends. Inside, a read is covered if an earlier instruction
-// of the same straight line of code writes exactly that tile; all other reads may see any write.
-// Conservative: granules of 64 bytes and of 32 partitions, and a bounded look ahead.
+// The usual analysis backwards along the control flow: what an instruction overwrites whole is dead
+// before it, what it reads is alive. SBUF and PSUM are dead when a program ends; at a meeting with
+// the other core all is alive. Registers count with all the values they may have.
 class Liveness {
  public:
   Liveness(const isa::Program& program, const std::vector<Step>& steps);
 
-  // Whether an instruction outside [first, last) may read what those instructions wrote to `tile`.
-  bool ReadElsewhere(const TileRef& tile, uint32_t first, uint32_t last) const;
+  // Whether an instruction from `at` on, in the order of execution, may read bytes of `tile`.
+  bool ReadFrom(uint32_t at, const TileRef& tile) const;
 
  private:
-  // Granules that a read touches without being covered.
-  struct Exposed {
-    int64_t granules = 0;  // of one quadrant
-    std::vector<bool> bits;
-    void Mark(const Region& region);
-    bool Touches(const Region& region) const;
-  };
-  const Exposed& Of(const Region& region) const {
-    return region.memory == isa::Memory::kPsum ? psum_ : sbuf_;
-  }
-
-  struct Access {
-    const TileRef* tile;
-    Region region;
-    bool reads;
-  };
+  // Steps [first, last) backwards from what is alive behind them, to what is alive before.
+  ChipAreas Walk(uint32_t first, uint32_t last, ChipAreas alive, bool record);
+  void Before(const Step& step, ChipAreas* alive) const;
 
   const isa::Program& program_;
   const std::vector<Step>& steps_;
-  Exposed sbuf_, psum_;
-  std::vector<Access> accesses_;  // on chip, in program order
-  std::vector<uint32_t> first_;   // by instruction: its first access; one more at the end
+  std::unordered_map<uint32_t, ChipAreas> alive_;  // before some instructions, all control flow
 };
 
 }  // namespace neuron::emulator

@@ -7,6 +7,8 @@
 
 namespace neuron::emulator {
 
+// An nc_matmul that does not read its destination.
+bool OverwritesSum(const Operation& op);
 // A matmul whose operands are read, and whose sum is kept, where they lie.
 bool StartsChain(const Operation& op);
 // Adds to the tile of `first`, which starts a chain.

@@ -160,6 +160,10 @@ bool InPlace(const Matmul& matmul, const TileRef& operand) {
 
 }  // namespace
 
+bool OverwritesSum(const Operation& op) {
+  return IsTranspose(op) || (op.execute == Execute && !op.as<Matmul>().accumulate);
+}
+
 bool StartsChain(const Operation& op) {
   if (op.execute != Execute) return false;
   const auto& matmul = op.as<Matmul>();
