@@ -156,6 +156,7 @@ class Assigner {
         if (!operand->shape().is_array()) continue;
         const View& view = plan_.ViewOf(operand);
         if (view.base != parameter) continue;
+        if (kernel.kind == KernelKind::kChain) return true;
         if (kernel.kind == KernelKind::kHero && member == kernel.hero) {
           if (member->opcode() == Opcode::kDynamicUpdateSlice && i == 0 && ReadsInPlace(view) &&
               value == member)

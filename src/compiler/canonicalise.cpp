@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "compiler/disjoint_sum.h"
+#include "compiler/index_values.h"
 #include "compiler/recognise.h"
 #include "compiler/reduction.h"
 
@@ -291,6 +292,9 @@ class Canonicaliser {
         if (IsIdentityPermutation(a.dimensions)) return operands[0];
         break;
       case Opcode::kBroadcast:
+        if (operands[0]->shape() == x.shape()) return operands[0];
+        if (IsIndexValue(*operands[0])) return Spread(operands[0], x.shape(), a);
+        break;
       case Opcode::kSlice:
       case Opcode::kCopy:
         if (operands[0]->shape() == x.shape()) return operands[0];
@@ -361,6 +365,17 @@ class Canonicaliser {
     std::vector<Instruction*> placed = operands;
     for (Instruction*& operand : placed) operand = Placed(operand);
     return Emit(x.opcode(), x.shape(), placed, a, x.called());
+  }
+
+  // An index value is computed on the broadcast indices, by an instruction of its own for every
+  // reader (index_values.h).
+  Instruction* Spread(Instruction* x, const Shape& shape, const Attributes& broadcast) {
+    const Shape whole = Shape::Array(x->shape().dtype, shape.dims);
+    if (!IsIndexValue(*x)) return Emit(Opcode::kBroadcast, whole, {x}, broadcast);
+    std::vector<Instruction*> operands;
+    for (Instruction* operand : x->operands())
+      operands.push_back(Spread(operand, shape, broadcast));
+    return entry_->Add(x->opcode(), whole, std::move(operands), x->attributes(), x->called());
   }
 
   Instruction* Joined(const std::vector<FlatPiece>& pieces, const Shape& shape) {

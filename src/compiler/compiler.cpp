@@ -5,6 +5,7 @@
 
 #include "compiler/buffers.h"
 #include "compiler/canonicalise.h"
+#include "compiler/chain.h"
 #include "compiler/hero.h"
 #include "compiler/kernel_plan.h"
 #include "compiler/loop_body.h"
@@ -43,6 +44,7 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
   dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
   NEURON_ASSIGN_OR_RETURN(Plan plan, PlanKernels(canonical));
   PlacePieces(canonical, plan);
+  FormChains(canonical, plan);
   dump.Write("2-plan", [&] { return ToText(plan); });
 
   CompiledProgram out;
@@ -63,6 +65,9 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
         break;
       case KernelKind::kHero:
         status = EmitHero(ctx, kernel);
+        break;
+      case KernelKind::kChain:
+        status = EmitChain(ctx, kernel);
         break;
     }
     if (!status.ok()) return status.WithPrefix(module.name());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/dot_problem.h"
+#include "compiler/dot_panel.h"
 #include "compiler/loop_body.h"
 #include "compiler/tiling.h"
 #include "compiler/wide_dot.h"
@@ -10,15 +10,8 @@
 namespace neuron::compiler {
 namespace {
 
-constexpr int64_t kRows = isa::kPartitions;  // of the array, and the contraction of one matmul
+constexpr int64_t kRows = isa::kPartitions;  // of the array
 constexpr int64_t kMostTilesUnrolled = 16;
-
-// A slice of at most 128 indices of the contraction, by constants only.
-struct KTile {
-  Dims outer;     // index per contraction dimension but the last
-  int64_t begin;  // in the last one
-  int64_t count;
-};
 
 class DotEmitter {
  public:
@@ -32,7 +25,7 @@ class DotEmitter {
         values_(ctx) {}
 
   Status Run() {
-    ListKTiles();
+    tiles_ = TilesOfK(p_.k);
     const int64_t slots = static_cast<int64_t>(tiles_.size());
     const int64_t most_columns = isa::RowOf(ctx_.options.target).max_moving_free;
     block_columns_ = std::min<int64_t>({p_.columns(), most_columns, 512});
@@ -62,20 +55,6 @@ class DotEmitter {
   }
 
  private:
-  void ListKTiles() {
-    const int64_t inner = p_.k.back();
-    Dims outer(p_.k.size() - 1, 0);
-    const int64_t combinations = Product(p_.k) / std::max<int64_t>(inner, 1);
-    for (int64_t c = 0; c < combinations; ++c) {
-      for (int64_t begin = 0; begin < inner; begin += kRows)
-        tiles_.push_back({outer, begin, std::min(kRows, inner - begin)});
-      for (size_t d = outer.size(); d-- > 0;) {
-        if (++outer[d] < p_.k[d]) break;
-        outer[d] = 0;
-      }
-    }
-  }
-
   TileSpec SpecOf(int64_t rows, int64_t columns) const {
     TileSpec spec;
     spec.start.assign(p_.domain.size(), Affine(0));
@@ -105,8 +84,8 @@ class DotEmitter {
     return ForEachTile(ctx_, p_.columns(), panel, false, [&](Affine start, int64_t columns) {
       start_[static_cast<size_t>(p_.column)] = start;
       if (!resident_) return Rows(columns, nullptr);
-      NEURON_ASSIGN_OR_RETURN(const Tile moving, AllocatePanel(p_.moving, columns, NumTiles()));
-      NEURON_RETURN_IF_ERROR(LoadPanel(p_.moving, p_.column, columns, 0, tiles_.size(), moving));
+      NEURON_ASSIGN_OR_RETURN(const Tile moving,
+                              Panel(p_.moving, p_.column, columns, 0, tiles_.size()));
       NEURON_RETURN_IF_ERROR(Rows(columns, &moving));
       ctx_.Free(moving);
       return OkStatus();
@@ -118,8 +97,7 @@ class DotEmitter {
       start_[static_cast<size_t>(p_.row)] = start;
       if (moving == nullptr) return StreamedBlock(rows, columns);
       NEURON_ASSIGN_OR_RETURN(const Tile stationary,
-                              AllocatePanel(p_.stationary, rows, NumTiles()));
-      NEURON_RETURN_IF_ERROR(LoadPanel(p_.stationary, p_.row, rows, 0, tiles_.size(), stationary));
+                              Panel(p_.stationary, p_.row, rows, 0, tiles_.size()));
       const Affine first = start_[static_cast<size_t>(p_.column)];
       for (int64_t done = 0; done < columns; done += block_columns_) {
         const int64_t count = std::min(block_columns_, columns - done);
@@ -143,11 +121,9 @@ class DotEmitter {
     const size_t piece = static_cast<size_t>(kMostTilesUnrolled);
     for (size_t first = 0; first < tiles_.size(); first += piece) {
       const size_t last = std::min(tiles_.size(), first + piece);
-      const int64_t count = static_cast<int64_t>(last - first);
-      NEURON_ASSIGN_OR_RETURN(const Tile moving, AllocatePanel(p_.moving, columns, count));
-      NEURON_ASSIGN_OR_RETURN(const Tile stationary, AllocatePanel(p_.stationary, rows, count));
-      NEURON_RETURN_IF_ERROR(LoadPanel(p_.moving, p_.column, columns, first, last, moving));
-      NEURON_RETURN_IF_ERROR(LoadPanel(p_.stationary, p_.row, rows, first, last, stationary));
+      NEURON_ASSIGN_OR_RETURN(const Tile moving, Panel(p_.moving, p_.column, columns, first, last));
+      NEURON_ASSIGN_OR_RETURN(const Tile stationary,
+                              Panel(p_.stationary, p_.row, rows, first, last));
       Multiply(sum, stationary, moving, 0, first, last, first > 0);
       ctx_.Free(moving);
       ctx_.Free(stationary);
@@ -157,73 +133,13 @@ class DotEmitter {
     return OkStatus();
   }
 
-  int64_t NumTiles() const { return static_cast<int64_t>(tiles_.size()); }
-
-  // [128][slots][length]
-  StatusOr<Tile> AllocatePanel(const DotOperand& operand, int64_t length, int64_t slots) {
-    const int64_t partitions = std::clamp<int64_t>(p_.k.back(), 1, kRows);
-    return ctx_.AllocateTile(operand.view.dtype, Count(partitions),
-                             {Count(std::max<int64_t>(slots, 1)), Count(length)});
-  }
-
-  // One slot of a panel.
-  static AccessPattern Slot(const Tile& panel, int64_t slot, int64_t k, int64_t begin,
-                            int64_t count) {
-    AccessPattern p = panel.pattern;
-    const int64_t bytes = ByteSize(p.dtype);
-    p.partitions = Count(k);
-    p.offset = p.offset + Affine((slot * p.dims[0].step + begin) * bytes);
-    p.dims[0] = {1, Count(count)};
-    p.num_dims = 1;
-    return p;
-  }
-
-  // Address of the operand's elements at the current place, contraction index `tile`.
-  Affine Address(const DotOperand& operand, const KTile& tile) const {
-    const View& view = operand.view;
-    int64_t at = view.offset + tile.begin * operand.k.back();
-    for (size_t d = 0; d < tile.outer.size(); ++d) at += tile.outer[d] * operand.k[d];
-    const int64_t bytes = ByteSize(view.dtype);
-    Affine offset(ctx_.BufferOf(view.base).byte_offset + at * bytes);
-    for (size_t d = 0; d < start_.size(); ++d)
-      if (operand.domain[d] != 0) offset = offset + start_[d] * (operand.domain[d] * bytes);
-    return offset;
-  }
-
-  Status LoadPanel(const DotOperand& operand, int dim, int64_t length, size_t first, size_t last,
-                   const Tile& panel) {
-    const int64_t step = operand.domain[static_cast<size_t>(dim)];
-    const int64_t k_step = operand.k.back();
-    const uint16_t tensor = ctx_.BufferOf(operand.view.base).tensor;
-    const DType dtype = operand.view.dtype;
-    // Rows of k that lie side by side in HBM come in through the transposing DMA.
-    const bool transposes = k_step == 1 && step != 1 && ByteSize(dtype) >= 2 && length > 1;
-    for (size_t t = first; t < last;) {
-      const KTile& tile = tiles_[t];
-      const int64_t slot = static_cast<int64_t>(t - first);
-      if (transposes) {
-        ctx_.DmaTranspose(Slot(panel, slot, tile.count, 0, length),
-                          AccessPattern::Hbm(dtype, tensor, Address(operand, tile), Count(length),
-                                             step, {{1, Count(tile.count)}}));
-        ++t;
-        continue;
-      }
-      // Whole tiles that follow each other are one transfer.
-      size_t end = t + 1;
-      while (end < last && tile.count == kRows && tiles_[end].count == kRows &&
-             tiles_[end].outer == tile.outer)
-        ++end;
-      const int64_t slots = static_cast<int64_t>(end - t);
-      AccessPattern to = Slot(panel, slot, tile.count, 0, length);
-      to.num_dims = 2;
-      to.dims[0] = {panel.pattern.dims[0].step, Count(slots)};
-      to.dims[1] = {1, Count(length)};
-      ctx_.DmaCopy(
-          to, AccessPattern::Hbm(dtype, tensor, Address(operand, tile), Count(tile.count), k_step,
-                                 {{k_step * kRows, Count(slots)}, {step, Count(length)}}));
-      t = end;
-    }
-    return OkStatus();
+  StatusOr<Tile> Panel(const DotOperand& operand, int dim, int64_t length, size_t first,
+                       size_t last) {
+    NEURON_ASSIGN_OR_RETURN(const Tile panel, AllocatePanel(ctx_, operand.view.dtype, p_.k.back(),
+                                                            last - first, length));
+    NEURON_RETURN_IF_ERROR(LoadPanel(ctx_, operand, start_, dim, length,
+                                     std::span(tiles_).subspan(first, last - first), panel));
+    return panel;
   }
 
   void Multiply(const Tile& sum, const Tile& stationary, const Tile& moving, int64_t column,
@@ -233,8 +149,8 @@ class DotEmitter {
     for (size_t t = first; t < last; ++t) {
       const int64_t slot = static_cast<int64_t>(t - first);
       const int64_t k = tiles_[t].count;
-      ctx_.Matmul(sum.pattern, Slot(stationary, slot, k, 0, rows),
-                  Slot(moving, slot, k, column, columns), accumulate || t > first);
+      ctx_.Matmul(sum.pattern, PanelSlot(stationary, slot, k, 0, rows),
+                  PanelSlot(moving, slot, k, column, columns), accumulate || t > first);
     }
   }
 

@@ -12,10 +12,18 @@ namespace {
 using hlo::Instruction;
 using hlo::Opcode;
 
-// Bytes of a partition that a kernel's tiles may take.
-constexpr int64_t kTileBytes = 160 << 10;
+// One element for a whole row, which takes no room to speak of.
+bool IsPerRow(const View& view, const Kernel& kernel) {
+  if (ReducedElements(kernel) == 1) return false;
+  const auto strides = OperandStrides(view, kernel);
+  if (!strides) return false;
+  for (size_t d = 0; d < strides->size(); ++d)
+    if (kernel.reduced[d] && kernel.domain[d] != 1 && (*strides)[d] != 0) return false;
+  return true;
+}
 
-// Bytes of full values that are on chip at once, per element of the domain.
+}  // namespace
+
 int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
   const auto n = static_cast<int64_t>(kernel.members.size());
   std::unordered_map<const Instruction*, std::pair<int64_t, int64_t>> spans;
@@ -25,7 +33,7 @@ int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
     for (const Instruction* operand : x->operands()) {
       if (!operand->shape().is_array()) continue;
       const View& view = plan.ViewOf(operand);
-      if (Product(view.sizes) != Product(kernel.domain)) continue;
+      if (Product(view.sizes) != Product(kernel.domain) || IsPerRow(view, kernel)) continue;
       const auto [it, added] = spans.try_emplace(view.base, i, i);
       it->second.second = i;
       for (size_t d = 0; d < view.sizes.size(); ++d)  // loaded once, kept to the end
@@ -44,6 +52,8 @@ int64_t PeakBytes(const Plan& plan, const Kernel& kernel) {
   for (int64_t d : delta) peak = std::max(peak, live += d);
   return peak + 8;
 }
+
+namespace {
 
 // Tiles of a GpSimd kernel: one per buffer read, one per result.
 constexpr int64_t kMostKernelTiles = 24;

@@ -5,6 +5,11 @@
 
 namespace neuron::compiler {
 
+// Bytes of a partition that a kernel's tiles may take.
+inline constexpr int64_t kTileBytes = 160 << 10;
+// Bytes of full values that are on chip at once, per element of the domain.
+int64_t PeakBytes(const Plan& plan, const Kernel& kernel);
+
 bool FitsOnChip(const Plan& plan, const Kernel& kernel);
 // Id of the member that is to open the second half.
 int64_t CutPoint(const Kernel& kernel);

@@ -17,9 +17,10 @@
 namespace neuron::compiler {
 
 enum class KernelKind : uint8_t {
-  kLoop,  // elementwise members over one iteration domain, with reductions along its rows
-  kWide,  // elementwise members of which some compute on wide numbers: one GpSimd kernel
-  kHero,  // what hero's opcode says (dot, convolution, pad, ...), then an elementwise epilogue
+  kLoop,   // elementwise members over one iteration domain, with reductions along its rows
+  kWide,   // elementwise members of which some compute on wide numbers: one GpSimd kernel
+  kHero,   // what hero's opcode says (dot, convolution, pad, ...), then an elementwise epilogue
+  kChain,  // several of the above whose values pass from one to the next on chip (chain.h)
 };
 
 struct Kernel {
@@ -32,6 +33,7 @@ struct Kernel {
   // kHero: exactly the dims of hero's result.
   Dims domain;
   std::vector<bool> reduced;
+  std::vector<Kernel> stages;  // kChain: the kernels it was made of, in order; results as before
 };
 
 struct Plan {

@@ -170,7 +170,7 @@ Status LoopBody::Resolve() {
     const int index = static_cast<int>(members_.size());
     member.instruction = x;
     member.last_use = index;
-    if (x != kernel.hero) {
+    if (x != kernel.hero && x->opcode() != Opcode::kDot) {
       for (const Instruction* operand : x->operands()) {
         NEURON_ASSIGN_OR_RETURN(Source source, SourceOf(operand));
         member.sources.push_back(source);
@@ -322,8 +322,8 @@ Status LoopBody::Begin(const TileSpec& spec, const std::vector<bool>& looped) {
 // A scalar of scalars that no loop changes.
 bool LoopBody::IsInvariant(const Member& member) const {
   const Instruction& op = *member.instruction;
-  if (&op == kernel_->hero || op.shape().num_elements() != 1 || IsAlias(op) ||
-      Product(kernel_->domain) == 1 || op.opcode() == Opcode::kReduce)
+  if (&op == kernel_->hero || op.opcode() == Opcode::kDot || op.shape().num_elements() != 1 ||
+      IsAlias(op) || Product(kernel_->domain) == 1 || op.opcode() == Opcode::kReduce)
     return false;
   return std::all_of(member.sources.begin(), member.sources.end(), [&](const Source& s) {
     switch (s.kind) {
@@ -357,13 +357,49 @@ void LoopBody::Release(int index) {
       ctx_->Free(*load.held.tile);
       load.held = {};
     }
-  for (int i = 0; i <= index; ++i) {
+  const int count = std::min(index + 1, static_cast<int>(members_.size()));
+  for (int i = 0; i < count; ++i) {
     Member& member = members_[static_cast<size_t>(i)];
     if (member.last_use != index || !member.held.tile || member.invariant) continue;
     if (member.held.owned) ctx_->Free(*member.held.tile);
     member.held = {};
   }
 }
+
+Status LoopBody::LoadRowValues(const TileSpec& spec) {
+  for (const Member& member : members_)
+    for (const Source& s : member.sources) {
+      if (s.kind != Source::Kind::kLoad) continue;
+      Load& load = loads_[static_cast<size_t>(s.index)];
+      const bool per_row = std::all_of(
+          spec.free.begin(), spec.free.end(),
+          [&](const TileAxis& axis) { return load.strides[static_cast<size_t>(axis.dim)] == 0; });
+      if (!load.held.tile && (per_row || load.view.base->opcode() == Opcode::kIota))
+        NEURON_RETURN_IF_ERROR(LoadTile(load, spec));
+    }
+  return OkStatus();
+}
+
+void LoopBody::Keep(const Instruction* x) {
+  int m = member_of_[static_cast<size_t>(x->id())];
+  const int kept = static_cast<int>(members_.size());
+  while (true) {
+    Member& member = members_[static_cast<size_t>(m)];
+    member.last_use = kept;
+    if (!IsAlias(*member.instruction)) return;
+    const Source& from = member.sources[0];  // whose tile it is
+    if (from.kind == Source::Kind::kLoad) loads_[static_cast<size_t>(from.index)].last_use = kept;
+    if (from.kind != Source::Kind::kMember) return;
+    m = from.index;
+  }
+}
+
+AccessPattern LoopBody::Kept(const Instruction* x, const TileSpec& spec) const {
+  const Held& held = members_[static_cast<size_t>(member_of_[static_cast<size_t>(x->id())])].held;
+  return Expand(*held.tile, held.axes, spec, (1u << spec.free.size()) - 1);
+}
+
+void LoopBody::ReleaseKept() { Release(static_cast<int>(members_.size())); }
 
 Status LoopBody::Store(const Member& member, const TileSpec& spec) {
   const uint32_t all = (1u << spec.free.size()) - 1;

@@ -5,7 +5,8 @@
 //   loops: NEURON_RETURN_IF_ERROR(body.Emit(spec));
 //   body.End();
 // Loads what the members read, computes them in order and stores the kernel's results. Kernels
-// with a hero give its value as a tile (`given`) and use the rest as their epilogue.
+// with a hero give its value as a tile (`given`) and use the rest as their epilogue; so do chains
+// with all their dots.
 #pragma once
 
 #include <functional>
@@ -33,11 +34,18 @@ class LoopBody {
   // Loads what stays the same over the loops: `spec` has the largest counts of all specs, `looped`
   // says which dimensions start at different places.
   Status Begin(const TileSpec& spec, const std::vector<bool>& looped);
+  // Loads, ahead of Emit, what has one element per partition, and computes indices: then nothing of
+  // the kind stands between the instructions that work on whole rows.
+  Status LoadRowValues(const TileSpec& spec);
   // `given`: tiles of members that the caller computed. Free axes that walk reduced dimensions
   // stand last and cover them whole.
   Status Emit(const TileSpec& spec,
               const std::vector<std::pair<const hlo::Instruction*, Tile>>& given = {});
   void End();
+  // The tile of this member outlives Emit, for the caller to read, until ReleaseKept.
+  void Keep(const hlo::Instruction* member);
+  AccessPattern Kept(const hlo::Instruction* member, const TileSpec& spec) const;
+  void ReleaseKept();
 
  private:
   // Where an operand comes from.

@@ -13,9 +13,10 @@ std::string ToText(const Plan& plan) {
     const Kernel& kernel = plan.kernels[k];
     if (kernel.members.empty()) continue;
     out << "kernel " << k
-        << (kernel.kind == KernelKind::kLoop   ? " loop"
-            : kernel.kind == KernelKind::kWide ? " wide"
-                                               : " hero")
+        << (kernel.kind == KernelKind::kLoop    ? " loop"
+            : kernel.kind == KernelKind::kWide  ? " wide"
+            : kernel.kind == KernelKind::kChain ? " chain"
+                                                : " hero")
         << " [";
     for (size_t d = 0; d < kernel.domain.size(); ++d)
       out << (d ? "," : "") << kernel.domain[d] << (kernel.reduced[d] ? "r" : "");

@@ -6,6 +6,7 @@
 
 #include "compiler/elementwise.h"
 #include "compiler/hero.h"
+#include "compiler/index_values.h"
 #include "compiler/kernel_domain.h"
 #include "compiler/kernel_limits.h"
 #include "compiler/kernel_plan.h"
@@ -172,7 +173,8 @@ class Planner {
       kind = KernelKind::kWide;
     else if (!IsHero(x))
       return Unsupported(x);
-    if (kind == KernelKind::kLoop && !reduces && !moves && IsScalarOfArguments(x)) {
+    if (kind == KernelKind::kLoop && !reduces && !moves &&
+        (IsScalarOfArguments(x) || IsComputedByItsReader(x))) {
       deferred_[static_cast<size_t>(x.id())] = true;
       return OkStatus();
     }
@@ -220,6 +222,17 @@ class Planner {
       const Instruction* base = plan_.ViewOf(operand).base;
       return plan_.KernelOf(base) < 0 && base->shape().num_elements() == 1;
     });
+  }
+  // So is an index value by the only instruction that reads it, as it lies.
+  bool IsComputedByItsReader(const Instruction& x) const {
+    const Instruction* reader = nullptr;
+    for (const Instruction* user : x.users()) {
+      if (!IsLive(*user)) continue;
+      if (reader != nullptr) return false;
+      reader = user;
+    }
+    return reader != nullptr && reader->shape().is_array() && IsEmittable(*reader) &&
+           !TouchesWide(*reader) && reader->shape().dims == x.shape().dims && IsIndexValue(x);
   }
   bool IsDeferred(const Instruction* x) const {
     return deferred_[static_cast<size_t>(x->id())] && plan_.KernelOf(x) < 0;

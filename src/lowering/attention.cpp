@@ -100,6 +100,15 @@ Expr Scores(Args& args, const Problem& p, size_t bias, bool causal) {
   return s;
 }
 
+// Of rows' maxima or logarithms of sums: where all scores of a row are minus infinity, a number
+// from which they still differ by infinity, so that their exponential is zero.
+Expr AboveInfinity(Expr row) {
+  const double lowest = row.dtype() == DType::kF64
+                            ? std::numeric_limits<double>::lowest()
+                            : static_cast<double>(std::numeric_limits<float>::lowest());
+  return Maximum(row, lowest);
+}
+
 Expr KeepMask(Args& args, const Dims& dims, Value state, double dropout) {
   constexpr int kPhilox = 2;
   Builder& b = args.builder();
@@ -114,11 +123,11 @@ Values LowerForward(Builder& b, Args& args) {
   const Problem p = ReadProblem(args, 0, 7);
   const double dropout = args.number_or(4, 0);
   const Expr s = Scores(args, p, 3, args.flag(5));
-  const Expr top = KeepMax(s, {s.rank() - 1});
-  const Expr shift = Select(!IsFinite(top), 0.0, top);
+  const Expr shift = AboveInfinity(KeepMax(s, {s.rank() - 1}));
   const Expr e = Exp(s - shift);
   const Expr sum = KeepSum(e, {s.rank() - 1});
-  Expr probability = e / Select(sum == 0.0, 1.0, sum);  // a row hidden throughout gives zeros
+  // The largest element adds 1; a row hidden throughout gives zeros.
+  Expr probability = e / Maximum(sum, 1.0);
   Value seed = b.ConstantInt(DType::kS64, 0), offset = seed;
   if (dropout > 0) {
     const int64_t words = Product(s.dims());
@@ -163,9 +172,8 @@ Values LowerBackward(Builder& b, Args& args) {
   Dims rows(p.q.dims().begin(), p.q.dims().end() - 1);
   rows.push_back(1);
   const Expr lse = Reshaped(Operand(args, 7, p.wide), rows);
-  const Expr hidden = !IsFinite(lse);
   const Expr s = Scores(args, p, 4, args.flag(13));
-  const Expr probability = Select(hidden, 0.0, Exp(s - Select(hidden, 0.0, lse)));
+  const Expr probability = Exp(s - AboveInfinity(lse));
   Expr kept = probability;
   Expr grad_probability = Batched(grad, p.v, -1, -1, p.wide);
   if (dropout > 0) {
