@@ -12,6 +12,10 @@ namespace {
 constexpr int64_t kRowBytes = 4096;
 constexpr int64_t kLeastElements = 128;
 constexpr int64_t kPartitionCount = isa::kPartitions;
+// Dimensions along the free axes of a tile: as many as an access pattern has, but few where a load
+// is transposed, which the DMA does for plain rows only.
+constexpr int kFreeDims = 4;
+constexpr int kFreeDimsTransposed = 2;
 
 struct Geometry {
   int partition = 0;  // dimension whose indices are p * per_partition + r
@@ -40,13 +44,13 @@ Geometry ChooseFlat(const Dims& dims, int dim, int64_t most) {
   return g;
 }
 
-Geometry Choose(const Dims& dims, int64_t most) {
+Geometry Choose(const Dims& dims, int64_t most, int free_dims) {
   const int rank = static_cast<int>(dims.size());
   if (rank == 1) return ChooseFlat(dims, 0, most);
   // As many inner dimensions as fit lie along the free axes.
   int s = rank;
   int64_t inside = 1;
-  while (s > 1 && rank - s < 2 && inside * dims[static_cast<size_t>(s - 1)] <= most)
+  while (s > 1 && rank - s < free_dims && inside * dims[static_cast<size_t>(s - 1)] <= most)
     inside *= dims[static_cast<size_t>(--s)];
   if (s == rank) {  // the innermost is longer than a tile's row
     int widest = rank - 2;
@@ -74,7 +78,8 @@ Geometry Choose(const Dims& dims, int64_t most) {
       int64_t room = most / inside;
       for (int d = 0; d < s; ++d) {
         if (d == widest) continue;
-        if (d > widest && d == s - 1 && dims[static_cast<size_t>(d)] <= room && rank - s < 2)
+        if (d > widest && d == s - 1 && dims[static_cast<size_t>(d)] <= room &&
+            rank - s < free_dims)
           g.whole.push_back(d);
         else
           g.outer.push_back(d);
@@ -84,9 +89,10 @@ Geometry Choose(const Dims& dims, int64_t most) {
     }
   }
   const int64_t fill = std::max<int64_t>(1, kLeastElements / inside);
-  g.per_partition = std::clamp<int64_t>(
-      std::max((rows + kPartitionCount - 1) / kPartitionCount, std::min(fill, rows)), 1,
-      std::max<int64_t>(1, most / inside));
+  if (rank - s < free_dims)
+    g.per_partition = std::clamp<int64_t>(
+        std::max((rows + kPartitionCount - 1) / kPartitionCount, std::min(fill, rows)), 1,
+        std::max<int64_t>(1, most / inside));
   for (int d = 0; d < s - 1; ++d) g.outer.push_back(d);
   for (int d = s; d < rank; ++d) g.whole.push_back(d);
   return g;
@@ -233,6 +239,12 @@ class LoopEmitter {
   std::vector<Affine> start_;
 };
 
+int FreeDims(const LoopBody& body) {
+  for (int d = 0; d < static_cast<int>(body.dims().size()); ++d)
+    if (body.IsTransposed(d)) return kFreeDimsTransposed;
+  return kFreeDims;
+}
+
 }  // namespace
 
 Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
@@ -246,7 +258,8 @@ Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
   const int64_t room = ctx.sbuf.capacity() - ctx.sbuf.in_use() - 4096;
   const bool rows = body.num_kept() < static_cast<int>(body.dims().size());
   int64_t most = std::min(room / peak, kRowBytes / 4);
-  Geometry g = rows ? ChooseRows(body.dims(), body.num_kept(), most) : Choose(body.dims(), most);
+  Geometry g = rows ? ChooseRows(body.dims(), body.num_kept(), most)
+                    : Choose(body.dims(), most, FreeDims(body));
   // One index per partition: then neighbouring partitions are neighbours in HBM, as the transposing
   // DMA wants it.
   if (g.per_partition > 1 && body.dims().size() > 1 && body.IsTransposed(g.partition))

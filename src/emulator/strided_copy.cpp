@@ -163,8 +163,8 @@ CopyPlan PlanCopy(const TileShape& dst, const TileShape& src) {
     MoveInnermost(&plan, dense_src > dense_dst ? dense_src - 1 : dense_src);
   } else {
     plan.kind = CopyPlan::Kind::kStrided;
-    // A dense destination filled from one value is the best inner loop, else the longest.
-    MoveInnermost(&plan, dense_dst >= 0 && plan.count[dense_dst] >= 8 ? dense_dst : longest);
+    // A side that is dense is walked as it lies, however short the runs; else the longest level.
+    MoveInnermost(&plan, dense_dst >= 0 ? dense_dst : dense_src >= 0 ? dense_src : longest);
   }
   return plan;
 }
@@ -175,10 +175,17 @@ void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, 
   switch (plan.kind) {
     case CopyPlan::Kind::kNone:
       return;
-    case CopyPlan::Kind::kRows: {
-      const int64_t run = plan.count[last] * bytes;
-      ForEach(plan, last,
-              [&](int64_t d, int64_t s) { std::memmove(dst.data + d, src.data + s, run); });
+    case CopyPlan::Kind::kRows:
+    case CopyPlan::Kind::kStrided: {
+      const int across = std::max(0, last - 1);
+      GridShape grid{1, 0, 0, plan.count[last], plan.dst_stride[last], plan.src_stride[last]};
+      if (across < last) {
+        grid.outer = plan.count[across];
+        grid.dst_outer = plan.dst_stride[across];
+        grid.src_outer = plan.src_stride[across];
+      }
+      const GridKernel copy = kernels.grid[bytes];
+      ForEach(plan, across, [&](int64_t d, int64_t s) { copy(grid, dst.data + d, src.data + s); });
       return;
     }
     case CopyPlan::Kind::kTranspose: {
@@ -196,14 +203,6 @@ void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, 
           plan.count[last],     plan.dst_stride[last - 2], plan.dst_stride[last]};
       ForEach(plan, last - 2, [&](int64_t d, int64_t s) {
         TransposeColumns(columns, kernels.transpose[bytes], bytes, dst.data + d, src.data + s);
-      });
-      return;
-    }
-    case CopyPlan::Kind::kStrided: {
-      const StridedKernel strided = kernels.strided[bytes];
-      ForEach(plan, last, [&](int64_t d, int64_t s) {
-        strided(dst.data + d, plan.dst_stride[last], src.data + s, plan.src_stride[last],
-                plan.count[last]);
       });
       return;
     }

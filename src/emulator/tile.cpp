@@ -1,71 +1,74 @@
 #include "emulator/tile.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "emulator/kernels/kernels.h"
 
 namespace neuron::emulator {
 namespace {
 
-// Calls visit(byte offset, dense index, run length) for each innermost run of [first, first + n).
+// Calls visit(byte offset, dense index, lines) for each stretch of [first, first + n) over the two
+// innermost dimensions. Requires whole lines of the innermost one.
 template <typename Visit>
-void ForEachRun(const TileShape& shape, int64_t first, int64_t n, Visit visit) {
-  if (shape.num_dims == 0) {
-    if (n > 0) visit(int64_t{0}, int64_t{0}, int64_t{1});
-    return;
-  }
+void ForEachStretch(const TileShape& shape, int64_t first, int64_t n, Visit visit) {
   const int last = shape.num_dims - 1;
   int64_t index[TileShape::kMaxDims];
-  int64_t rest = first;
-  int64_t outer = 0;
-  for (int d = last; d >= 0; --d) {
+  int64_t rest = first / shape.count[last];
+  int64_t offset = 0;
+  for (int d = last - 1; d >= 0; --d) {
     index[d] = rest % shape.count[d];
     rest /= shape.count[d];
-    if (d != last) outer += index[d] * shape.stride[d];
+    offset += index[d] * shape.stride[d];
   }
-  int64_t done = 0;
-  while (done < n) {
-    const int64_t run = std::min(shape.count[last] - index[last], n - done);
-    visit(outer + index[last] * shape.stride[last], done, run);
-    done += run;
-    index[last] = 0;
-    for (int d = last - 1; d >= 0; --d) {
-      outer += shape.stride[d];
-      if (++index[d] < shape.count[d]) break;
-      outer -= shape.count[d] * shape.stride[d];
+  const int64_t line = shape.count[last];
+  int64_t lines = n / line;
+  for (int64_t done = 0; lines > 0;) {
+    const int64_t taken = last == 0 ? 1 : std::min(shape.count[last - 1] - index[last - 1], lines);
+    visit(offset, done, taken);
+    done += taken * line;
+    lines -= taken;
+    if (last == 0) continue;
+    offset += taken * shape.stride[last - 1];
+    index[last - 1] += taken;
+    for (int d = last - 1; d >= 0 && index[d] == shape.count[d]; --d) {
+      offset -= shape.count[d] * shape.stride[d];
       index[d] = 0;
+      if (d == 0) break;
+      offset += shape.stride[d - 1];
+      ++index[d - 1];
     }
   }
 }
 
-template <typename T>
-void Gather(const TileShape& shape, const char* row, int64_t first, int64_t n, T* dense) {
-  const int64_t stride = shape.num_dims == 0 ? 0 : shape.stride[shape.num_dims - 1];
-  ForEachRun(shape, first, n, [&](int64_t offset, int64_t at, int64_t run) {
-    const char* from = row + offset;
-    if (stride == static_cast<int64_t>(sizeof(T))) {
-      std::memcpy(dense + at, from, run * sizeof(T));
-      return;
+// Calls move(shape with the tile's strides in `dst_...`, byte offset, dense index) on grids that
+// make up [first, first + n).
+template <typename Move>
+void ForEachGrid(const TileShape& shape, int64_t first, int64_t n, Move move) {
+  if (n <= 0) return;
+  const int64_t bytes = shape.element_bytes;
+  if (shape.num_dims == 0) return move(GridShape{1, 0, 0, 1, bytes, bytes}, 0, 0);
+  const int last = shape.num_dims - 1;
+  const int64_t line = shape.count[last];
+  const int64_t step = shape.stride[last];
+  const int64_t end = first + n;
+  const auto part = [&](int64_t from, int64_t to) {  // of one line
+    int64_t rest = from / line;
+    int64_t offset = from % line * step;
+    for (int d = last - 1; d >= 0; --d) {
+      offset += rest % shape.count[d] * shape.stride[d];
+      rest /= shape.count[d];
     }
-    for (int64_t i = 0; i < run; ++i, from += stride) std::memcpy(dense + at + i, from, sizeof(T));
+    move(GridShape{1, 0, 0, to - from, step, bytes}, offset, from - first);
+  };
+  const int64_t begin = std::min((first + line - 1) / line * line, end);  // the first whole line
+  const int64_t whole = begin + (end - begin) / line * line;
+  const int64_t across = last == 0 ? 0 : shape.stride[last - 1];
+  if (first < begin) part(first, begin);
+  ForEachStretch(shape, begin, whole - begin, [&](int64_t offset, int64_t at, int64_t lines) {
+    move(GridShape{lines, across, line * bytes, line, step, bytes}, offset, begin - first + at);
   });
+  if (whole < end) part(whole, end);
 }
-
-template <typename T>
-void Scatter(const TileShape& shape, char* row, int64_t first, int64_t n, const T* dense) {
-  const int64_t stride = shape.num_dims == 0 ? 0 : shape.stride[shape.num_dims - 1];
-  ForEachRun(shape, first, n, [&](int64_t offset, int64_t at, int64_t run) {
-    char* to = row + offset;
-    if (stride == static_cast<int64_t>(sizeof(T))) {
-      std::memcpy(to, dense + at, run * sizeof(T));
-      return;
-    }
-    for (int64_t i = 0; i < run; ++i, to += stride) std::memcpy(to, dense + at + i, sizeof(T));
-  });
-}
-
-struct Wide {
-  uint64_t words[2];
-};
 
 }  // namespace
 
@@ -120,33 +123,20 @@ bool TileShape::SplitRows(int64_t rows) {
 }
 
 void GatherRow(const TileShape& shape, const char* row, int64_t first, int64_t n, void* dense) {
-  switch (shape.element_bytes) {
-    case 1:
-      return Gather(shape, row, first, n, static_cast<uint8_t*>(dense));
-    case 2:
-      return Gather(shape, row, first, n, static_cast<uint16_t*>(dense));
-    case 4:
-      return Gather(shape, row, first, n, static_cast<uint32_t*>(dense));
-    case 8:
-      return Gather(shape, row, first, n, static_cast<uint64_t*>(dense));
-    default:
-      return Gather(shape, row, first, n, static_cast<Wide*>(dense));
-  }
+  const GridKernel copy = Kernels().grid[shape.element_bytes];
+  char* to = static_cast<char*>(dense);
+  ForEachGrid(shape, first, n, [&](const GridShape& g, int64_t offset, int64_t at) {
+    copy({g.outer, g.src_outer, g.dst_outer, g.inner, g.src_inner, g.dst_inner},
+         to + at * shape.element_bytes, row + offset);
+  });
 }
 
 void ScatterRow(const TileShape& shape, char* row, int64_t first, int64_t n, const void* dense) {
-  switch (shape.element_bytes) {
-    case 1:
-      return Scatter(shape, row, first, n, static_cast<const uint8_t*>(dense));
-    case 2:
-      return Scatter(shape, row, first, n, static_cast<const uint16_t*>(dense));
-    case 4:
-      return Scatter(shape, row, first, n, static_cast<const uint32_t*>(dense));
-    case 8:
-      return Scatter(shape, row, first, n, static_cast<const uint64_t*>(dense));
-    default:
-      return Scatter(shape, row, first, n, static_cast<const Wide*>(dense));
-  }
+  const GridKernel copy = Kernels().grid[shape.element_bytes];
+  const char* from = static_cast<const char*>(dense);
+  ForEachGrid(shape, first, n, [&](const GridShape& g, int64_t offset, int64_t at) {
+    copy(g, row + offset, from + at * shape.element_bytes);
+  });
 }
 
 }  // namespace neuron::emulator

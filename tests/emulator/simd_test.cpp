@@ -365,5 +365,39 @@ TEST(Transpose, MovesEveryElementOnEveryTarget) {
     }
 }
 
+TEST(Grids, MoveEveryElementOnEveryTarget) {
+  std::mt19937 random(11);
+  const auto pick = [&](int n) {
+    return static_cast<int64_t>(random() % static_cast<uint32_t>(n));
+  };
+  for (int round = 0; round < 2000; ++round) {
+    const int64_t bytes = int64_t{1} << pick(5);
+    GridShape g{.outer = 1 + pick(150),
+                .dst_outer = 0,
+                .src_outer = pick(9) * bytes,
+                .inner = 1 + pick(pick(2) == 0 ? 40 : 9),
+                .dst_inner = (1 + pick(3)) * bytes,
+                .src_inner = pick(4) * bytes};
+    if (pick(2) == 0) g.dst_inner = g.src_inner = bytes;
+    g.dst_outer = g.inner * g.dst_inner + pick(3) * bytes;
+    std::vector<char> src(g.outer * g.src_outer + g.inner * g.src_inner + bytes);
+    for (char& byte : src) byte = static_cast<char>(random());
+    const std::vector<char> blank(g.outer * g.dst_outer + bytes, 'x');
+    std::vector<char> want = blank;
+    for (int64_t o = 0; o < g.outer; ++o)
+      for (int64_t i = 0; i < g.inner; ++i)
+        std::copy_n(src.data() + o * g.src_outer + i * g.src_inner, bytes,
+                    want.data() + o * g.dst_outer + i * g.dst_inner);
+    for (int simd = 0; simd < kNumSimd; ++simd) {
+      const KernelTable* table = KernelsOf(static_cast<Simd>(simd));
+      if (table == nullptr) continue;
+      std::vector<char> got = blank;
+      table->grid[bytes](g, got.data(), src.data());
+      ASSERT_EQ(got, want) << SimdName(static_cast<Simd>(simd)) << ", " << g.outer << " x "
+                           << g.inner << " of " << bytes;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace neuron::emulator

@@ -44,9 +44,12 @@ using MatmulKernel = void (*)(float* out, int64_t out_stride, const void* statio
 // dst[c][r] = src[r][c]; strides in bytes.
 using TransposeKernel = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
                                  int64_t rows, int64_t cols);
-// dst[i] = src[i * stride] and back, strides in bytes.
-using StridedKernel = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
-                               int64_t n);
+// dst[o][i] = src[o][i] with any strides, in bytes; an element may be its own source.
+struct GridShape {
+  int64_t outer, dst_outer, src_outer;
+  int64_t inner, dst_inner, src_inner;
+};
+using GridKernel = void (*)(const GridShape& shape, char* dst, const char* src);
 // Copies bytes around the caches where the target can; dst 4-byte aligned.
 using StreamKernel = void (*)(void* dst, const void* src, int64_t bytes);
 
@@ -68,7 +71,7 @@ struct KernelTable {
   SelectKernel select = nullptr;
   MatmulKernel matmul_f32 = nullptr, matmul_bf16 = nullptr;  // matmul_bf16: null if no such dot
   TransposeKernel transpose[17] = {};                        // by element bytes: 1, 2, 4, 8, 16
-  StridedKernel strided[17] = {};
+  GridKernel grid[17] = {};
   StreamKernel stream = nullptr;
 };
 

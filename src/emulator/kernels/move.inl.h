@@ -148,21 +148,70 @@ void Transpose4(char* dst, int64_t dst_stride, const char* src, int64_t src_stri
 }
 #endif
 
-template <typename T>
-void Strided(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
-  constexpr int64_t kBytes = sizeof(T);
-  if (dst_stride == kBytes && src_stride == kBytes) {
-    __builtin_memcpy(dst, src, n * kBytes);
-    return;
+// n runs of up to 64 bytes, as two moves that may overlap: no branch and no call per run.
+template <int kHalf>
+void HalvedRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
+                int64_t n) {
+  struct Half {
+    char data[kHalf];
+  };
+  for (; n > 0; --n, dst += dst_stride, src += src_stride) {
+    Half first;
+    Half second;
+    __builtin_memcpy(&first, src, kHalf);
+    __builtin_memcpy(&second, src + bytes - kHalf, kHalf);
+    __builtin_memcpy(dst, &first, kHalf);
+    __builtin_memcpy(dst + bytes - kHalf, &second, kHalf);
   }
+}
+
+void Runs(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t bytes,
+          int64_t n) {
+  if (bytes > 64) {
+    for (; n > 0; --n, dst += dst_stride, src += src_stride) __builtin_memmove(dst, src, bytes);
+  } else if (bytes >= 32) {
+    HalvedRuns<32>(dst, dst_stride, src, src_stride, bytes, n);
+  } else if (bytes >= 16) {
+    HalvedRuns<16>(dst, dst_stride, src, src_stride, bytes, n);
+  } else if (bytes >= 8) {
+    HalvedRuns<8>(dst, dst_stride, src, src_stride, bytes, n);
+  } else if (bytes >= 4) {
+    HalvedRuns<4>(dst, dst_stride, src, src_stride, bytes, n);
+  } else {
+    for (; n > 0; --n, dst += dst_stride, src += src_stride)
+      for (int64_t i = 0; i < bytes; ++i) dst[i] = src[i];
+  }
+}
+
+template <typename T>
+void Line(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
   if (src_stride == 0) {
     T x;
-    __builtin_memcpy(&x, src, kBytes);
-    for (int64_t i = 0; i < n; ++i, dst += dst_stride) __builtin_memcpy(dst, &x, kBytes);
+    __builtin_memcpy(&x, src, sizeof(T));
+    for (int64_t i = 0; i < n; ++i, dst += dst_stride) __builtin_memcpy(dst, &x, sizeof(T));
     return;
   }
   for (int64_t i = 0; i < n; ++i, dst += dst_stride, src += src_stride)
-    __builtin_memcpy(dst, src, kBytes);
+    __builtin_memcpy(dst, src, sizeof(T));
+}
+
+template <typename T>
+void Grid(const GridShape& g, char* dst, const char* src) {
+  constexpr int64_t kBytes = sizeof(T);
+  constexpr int64_t kShort = 8, kBlock = 64;
+  if (g.dst_inner == kBytes && g.src_inner == kBytes)
+    return Runs(dst, g.dst_outer, src, g.src_outer, g.inner * kBytes, g.outer);
+  if (g.inner >= kShort || g.inner >= g.outer) {
+    for (int64_t o = 0; o < g.outer; ++o)
+      Line<T>(dst + o * g.dst_outer, g.dst_inner, src + o * g.src_outer, g.src_inner, g.inner);
+    return;
+  }
+  // Short lines: the loop across them is the long one.
+  for (int64_t o = 0; o < g.outer; o += kBlock)
+    for (int64_t i = 0; i < g.inner; ++i)
+      Line<T>(dst + o * g.dst_outer + i * g.dst_inner, g.dst_outer,
+              src + o * g.src_outer + i * g.src_inner, g.src_outer,
+              g.outer - o < kBlock ? g.outer - o : kBlock);
 }
 
 struct Wide {
@@ -208,11 +257,11 @@ void FillMove(KernelTable& table) {
 #if NEURON_SIMD_LEVEL == 2
   table.transpose[2] = move::Transpose2;
 #endif
-  table.strided[1] = move::Strided<uint8_t>;
-  table.strided[2] = move::Strided<uint16_t>;
-  table.strided[4] = move::Strided<uint32_t>;
-  table.strided[8] = move::Strided<uint64_t>;
-  table.strided[16] = move::Strided<move::Wide>;
+  table.grid[1] = move::Grid<uint8_t>;
+  table.grid[2] = move::Grid<uint16_t>;
+  table.grid[4] = move::Grid<uint32_t>;
+  table.grid[8] = move::Grid<uint64_t>;
+  table.grid[16] = move::Grid<move::Wide>;
   table.stream = move::Stream;
 }
 
