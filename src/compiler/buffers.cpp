@@ -33,44 +33,63 @@ bool ReadsInPlace(const View& view) {
 
 class Assigner {
  public:
-  Assigner(const CanonicalModule& canonical, EmitContext& ctx, Signature& signature,
-           std::vector<LateCopy>& late)
+  Assigner(const CanonicalModule& canonical, EmitContext& ctx, std::vector<LateCopy>& late)
       : module_(canonical.module),
         stores_(canonical.stores),
         ctx_(ctx),
         plan_(ctx.plan),
-        signature_(signature),
+        parameters_(module_.entry()->Parameters()),
+        results_(Results(module_)),
         late_(late) {}
 
-  Status Run() {
-    NEURON_RETURN_IF_ERROR(Declare());
-    FindLifetimes();
-    PlaceResults();
-    PlaceScratch();
+  Status Run(Signature& signature) {
+    NEURON_RETURN_IF_ERROR(ReadAliases());
+    NEURON_RETURN_IF_ERROR(Declare(signature));
+    Place();
+    return OkStatus();
+  }
+
+  Status Run(const Binding& binding) {
+    NEURON_RETURN_IF_ERROR(ReadAliases());
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      ctx_.SetBuffer(parameters_[i], binding.parameters[i]);
+    for (size_t j = 0; j < results_.size(); ++j) {
+      const auto aliased = parameter_of_.find(static_cast<int64_t>(j));
+      output_buffers_.push_back(aliased != parameter_of_.end() ? ctx_.BufferOf(aliased->second)
+                                                               : binding.results[j]);
+    }
+    Place();
     return OkStatus();
   }
 
  private:
-  Status Declare() {
-    const auto parameters = module_.entry()->Parameters();
-    results_ = Results(module_);
-    std::map<int64_t, int64_t> output_of;  // aliased parameter -> output
+  void Place() {
+    FindLifetimes();
+    PlaceResults();
+    PlaceScratch();
+  }
+
+  Status ReadAliases() {
     for (const hlo::InputOutputAlias& alias : module_.aliases()) {
-      if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size()) ||
+      if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters_.size()) ||
           alias.output < 0 || alias.output >= static_cast<int64_t>(results_.size()))
         return InvalidArgument("compiler: alias of output ", alias.output, " and parameter ",
                                alias.parameter, " names neither");
       if (PlaceOf(ctx_.options, alias.parameter) == ParameterPlace::kScalarBlock)
         return InvalidArgument("compiler: output ", alias.output, " is aliased to parameter ",
                                alias.parameter, ", which is a run-time scalar");
-      const int64_t have = parameters[static_cast<size_t>(alias.parameter)]->shape().num_bytes();
+      const int64_t have = parameters_[static_cast<size_t>(alias.parameter)]->shape().num_bytes();
       const int64_t want = results_[static_cast<size_t>(alias.output)]->shape().num_bytes();
       if (have < want)
         return InvalidArgument("compiler: output ", alias.output, " has ", want,
                                " bytes, the parameter ", alias.parameter, " it aliases ", have);
-      output_of[alias.parameter] = alias.output;
-      parameter_of_[alias.output] = parameters[static_cast<size_t>(alias.parameter)];
+      output_of_[alias.parameter] = alias.output;
+      parameter_of_[alias.output] = parameters_[static_cast<size_t>(alias.parameter)];
     }
+    return OkStatus();
+  }
+
+  Status Declare(Signature& signature) {
     int64_t slot = 0;
     const auto add = [&](const std::string& name, isa::TensorKind kind, int64_t bytes,
                          int64_t parameter, int64_t output) {
@@ -78,18 +97,18 @@ class Assigner {
           {.min = 0, .max = int64_t{1} << 46, .scalar_slot = static_cast<int32_t>(slot)});
       const uint16_t tensor =
           ctx_.b.AddTensor({.name = name, .kind = kind, .bytes = bytes, .byte_offset = offset});
-      signature_.buffers.push_back({.name = name,
-                                    .bytes = bytes,
-                                    .parameter = parameter,
-                                    .output = output,
-                                    .offset_slot = slot++});
+      signature.buffers.push_back({.name = name,
+                                   .bytes = bytes,
+                                   .parameter = parameter,
+                                   .output = output,
+                                   .offset_slot = slot++});
       return tensor;
     };
-    for (const Instruction* p : parameters) {
+    for (const Instruction* p : parameters_) {
       const int64_t number = p->attributes().parameter_number;
       if (PlaceOf(ctx_.options, number) == ParameterPlace::kScalarBlock) continue;
-      const auto aliased = output_of.find(number);
-      const bool is_aliased = aliased != output_of.end();
+      const auto aliased = output_of_.find(number);
+      const bool is_aliased = aliased != output_of_.end();
       const uint16_t tensor = add(
           StrCat("input", number), is_aliased ? isa::TensorKind::kInOut : isa::TensorKind::kInput,
           p->shape().num_bytes(), number, is_aliased ? aliased->second : -1);
@@ -105,11 +124,11 @@ class Assigner {
                                      results_[j]->shape().num_bytes(), -1, output),
                                  0});
     }
-    signature_.first_scalar_slot = slot;
+    signature.first_scalar_slot = slot;
     // The block is always there: buffers' offsets are preloaded from it too.
     const uint16_t scalars =
         ctx_.b.AddTensor({.name = "scalars", .kind = isa::TensorKind::kScalars});
-    for (const Instruction* p : parameters) {
+    for (const Instruction* p : parameters_) {
       const int64_t number = p->attributes().parameter_number;
       if (PlaceOf(ctx_.options, number) != ParameterPlace::kScalarBlock) continue;
       if (!p->shape().is_scalar())
@@ -118,10 +137,10 @@ class Assigner {
       const Register reg = ctx_.b.AddRegister({.scalar_slot = static_cast<int32_t>(slot)});
       ctx_.SetScalar(p, reg, slot);
       ctx_.SetBuffer(p, {scalars, 8 * slot});
-      signature_.scalar_parameters.push_back(number);
+      signature.scalar_parameters.push_back(number);
       ++slot;
     }
-    signature_.num_slots = slot;
+    signature.num_slots = slot;
     ctx_.b.program().tensors[scalars].bytes = 8 * slot;
     return OkStatus();
   }
@@ -254,11 +273,12 @@ class Assigner {
   const std::unordered_map<const Instruction*, View>& stores_;
   EmitContext& ctx_;
   const Plan& plan_;
-  Signature& signature_;
+  const std::vector<Instruction*> parameters_;
+  const std::vector<const Instruction*> results_;
   std::vector<LateCopy>& late_;
-  std::vector<const Instruction*> results_;
   std::vector<Buffer> output_buffers_;
   std::map<int64_t, const Instruction*> parameter_of_;  // output -> aliased parameter
+  std::map<int64_t, int64_t> output_of_;                // aliased parameter -> output
   std::set<const Instruction*> late_values_;
   std::vector<int> last_read_;  // by instruction id: last kernel
 };
@@ -267,7 +287,12 @@ class Assigner {
 
 Status AssignBuffers(const CanonicalModule& canonical, EmitContext& ctx, Signature& signature,
                      std::vector<LateCopy>& late_copies) {
-  return Assigner(canonical, ctx, signature, late_copies).Run();
+  return Assigner(canonical, ctx, late_copies).Run(signature);
+}
+
+Status AssignBuffers(const CanonicalModule& canonical, EmitContext& ctx, const Binding& binding,
+                     std::vector<LateCopy>& late_copies) {
+  return Assigner(canonical, ctx, late_copies).Run(binding);
 }
 
 }  // namespace neuron::compiler

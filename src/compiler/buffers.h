@@ -13,9 +13,18 @@ struct LateCopy {
   View to;
 };
 
-// Declares the program's tensors and registers, fills `signature` and sets the buffer of every
-// parameter, scalar and kernel result of the plan.
+// Where the caller of a computation has its arguments and wants its results (those that are aliased
+// to a parameter lie there).
+struct Binding {
+  std::vector<Buffer> parameters, results;
+};
+
+// Sets the buffer of every parameter, scalar and kernel result of the plan. The program's own
+// arguments are declared as tensors and registers and listed in `signature`.
 Status AssignBuffers(const CanonicalModule& canonical, EmitContext& ctx, Signature& signature,
+                     std::vector<LateCopy>& late_copies);
+// Those of a computation that the program calls are bound.
+Status AssignBuffers(const CanonicalModule& canonical, EmitContext& ctx, const Binding& binding,
                      std::vector<LateCopy>& late_copies);
 
 }  // namespace neuron::compiler

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/called.h"
 #include "compiler/disjoint_sum.h"
 #include "compiler/index_values.h"
 #include "compiler/recognise.h"
@@ -212,8 +213,8 @@ class Canonicaliser {
         size_t begin = 0;
         const auto& elements = x.operand(0)->shape().elements;
         for (int64_t i = 0; i < x.attributes().tuple_index; ++i)
-          begin += Leaves(elements[static_cast<size_t>(i)]);
-        const size_t n = Leaves(x.shape());
+          begin += Leaves(elements[static_cast<size_t>(i)]).size();
+        const size_t n = Leaves(x.shape()).size();
         values_[&x] = {leaves.begin() + static_cast<int64_t>(begin),
                        leaves.begin() + static_cast<int64_t>(begin + n)};
         return OkStatus();
@@ -239,6 +240,14 @@ class Canonicaliser {
       operands.insert(operands.end(), leaves.begin(), leaves.end());
     }
     metadata_ = &x.metadata();
+    if (x.opcode() == Opcode::kWhile) {
+      values_[&x] = Loop(x, std::move(operands));
+      return OkStatus();
+    }
+    if (x.opcode() == Opcode::kConditional) {
+      values_[&x] = Elements(x, Shape::Tuple(Leaves(x.shape())), std::move(operands));
+      return OkStatus();
+    }
     if (x.shape().is_array()) {
       values_[&x] = {Simplify(x, operands)};
       return OkStatus();
@@ -250,24 +259,33 @@ class Canonicaliser {
       values_[&x] = {operands[0], Emit(Opcode::kBroadcast, x.shape().elements[1], {none})};
       return OkStatus();
     }
-    // An instruction with several results: one element each.
-    for (Instruction*& operand : operands) operand = Placed(operand);
-    Instruction* all = Emit(x.opcode(), x.shape(), operands, x.attributes(), x.called());
-    std::vector<Instruction*> leaves;
-    for (size_t i = 0; i < x.shape().elements.size(); ++i) {
-      Attributes a;
-      a.tuple_index = static_cast<int64_t>(i);
-      leaves.push_back(Emit(Opcode::kGetTupleElement, x.shape().elements[i], {all}, std::move(a)));
-    }
-    values_[&x] = std::move(leaves);
+    values_[&x] = Elements(x, x.shape(), std::move(operands));
     return OkStatus();
   }
 
-  static size_t Leaves(const Shape& shape) {
-    if (!shape.is_tuple()) return 1;
-    size_t n = 0;
-    for (const Shape& s : shape.elements) n += Leaves(s);
-    return n;
+  // An instruction with several results: one element each.
+  std::vector<Instruction*> Elements(const Instruction& x, const Shape& tuple,
+                                     std::vector<Instruction*> operands) {
+    for (Instruction*& operand : operands) operand = Placed(operand);
+    Instruction* all = Emit(x.opcode(), tuple, std::move(operands), x.attributes(), x.called());
+    std::vector<Instruction*> elements;
+    for (size_t i = 0; i < tuple.elements.size(); ++i) {
+      Attributes a;
+      a.tuple_index = static_cast<int64_t>(i);
+      elements.push_back(Emit(Opcode::kGetTupleElement, tuple.elements[i], {all}, std::move(a)));
+    }
+    return elements;
+  }
+
+  // The results of a loop are the leaves of its state that its body changes.
+  std::vector<Instruction*> Loop(const Instruction& x, std::vector<Instruction*> state) {
+    const std::vector<int> changed = ChangedLeaves(*x.called()[1]);
+    if (changed.empty()) return state;
+    std::vector<Shape> shapes;
+    for (const int leaf : changed) shapes.push_back(state[static_cast<size_t>(leaf)]->shape());
+    const auto results = Elements(x, Shape::Tuple(std::move(shapes)), state);
+    for (size_t i = 0; i < changed.size(); ++i) state[static_cast<size_t>(changed[i])] = results[i];
+    return state;
   }
 
   Instruction* Simplify(const Instruction& x, const std::vector<Instruction*>& operands) {
@@ -324,18 +342,12 @@ class Canonicaliser {
         break;
       }
       case Opcode::kIota:
-        if (x.shape().rank() > 1) {
-          const int64_t d = a.dimensions[0];
-          Attributes flat;
-          flat.dimensions = {0};
-          Instruction* values =
-              Emit(Opcode::kIota,
-                   Shape::Array(x.shape().dtype, {x.shape().dims[static_cast<size_t>(d)]}), {},
-                   std::move(flat));
-          Attributes along;
-          along.dimensions = {d};
-          return Emit(Opcode::kBroadcast, x.shape(), {values}, std::move(along));
-        }
+        return Iota(x.shape(), a.dimensions[0]);
+      case Opcode::kBitcastConvert:
+        // Other widths are another view of the bytes, which a dense buffer always has.
+        if (ByteSize(operands[0]->shape().dtype) != ByteSize(x.shape().dtype))
+          return Emit(x.opcode(), x.shape(),
+                      {Emit(Opcode::kCopy, operands[0]->shape(), {operands[0]})});
         break;
       case Opcode::kReduceWindow: {
         const bool single = x.operands().size() == 2 &&
@@ -447,6 +459,23 @@ class Canonicaliser {
     Instruction* element = Emit(Opcode::kReshape, x.shape(), {data});
     Instruction* initial = Emit(Opcode::kBroadcast, x.shape(), {init});
     return Emit(x.called()[0]->root()->opcode(), x.shape(), {initial, element});
+  }
+
+  Instruction* Iota(const Shape& shape, int64_t dimension) {
+    const int64_t n = shape.dims[static_cast<size_t>(dimension)];
+    // A view's addresses are integers: wide numbers that are none are converted.
+    const bool converted = IsWide(shape.dtype) && !IsInteger(shape.dtype);
+    const Shape line = Shape::Array(shape.dtype, {n});
+    Attributes first;
+    first.dimensions = {0};
+    Instruction* values =
+        Emit(Opcode::kIota, Shape::Array(converted ? DType::kS64 : shape.dtype, {n}), {},
+             std::move(first));
+    if (converted) values = Emit(Opcode::kConvert, line, {values});
+    if (shape.rank() == 1) return values;
+    Attributes along;
+    along.dimensions = {dimension};
+    return Emit(Opcode::kBroadcast, shape, {values}, std::move(along));
   }
 
   Instruction* Placed(Instruction* operand) {

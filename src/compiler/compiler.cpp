@@ -6,6 +6,7 @@
 #include "compiler/buffers.h"
 #include "compiler/canonicalise.h"
 #include "compiler/chain.h"
+#include "compiler/control_flow.h"
 #include "compiler/hero.h"
 #include "compiler/kernel_plan.h"
 #include "compiler/loop_body.h"
@@ -35,24 +36,8 @@ class Dump {
   std::string directory_, prefix_;
 };
 
-}  // namespace
-
-StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& options) {
-  const Dump dump(options, module.name());
-  dump.Write("0-input", [&] { return module.ToText(); });
-  NEURON_ASSIGN_OR_RETURN(const CanonicalModule canonical, Canonicalise(module, options.relaxed));
-  dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
-  NEURON_ASSIGN_OR_RETURN(Plan plan, PlanKernels(canonical));
-  PlacePieces(canonical, plan);
-  FormChains(canonical, plan);
-  dump.Write("2-plan", [&] { return ToText(plan); });
-
-  CompiledProgram out;
-  isa::ProgramBuilder builder(module.name(), options.target);
-  EmitContext ctx(options, plan, builder);
-  std::vector<LateCopy> late;
-  NEURON_RETURN_IF_ERROR(AssignBuffers(canonical, ctx, out.signature, late));
-  for (const Kernel& kernel : plan.kernels) {
+Status EmitKernels(EmitContext& ctx, const std::string& name, const std::vector<LateCopy>& late) {
+  for (const Kernel& kernel : ctx.plan.kernels) {
     if (kernel.members.empty()) continue;
     ctx.BeginKernel();
     Status status;
@@ -70,16 +55,55 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
         status = EmitChain(ctx, kernel);
         break;
     }
-    if (!status.ok()) return status.WithPrefix(module.name());
+    if (!status.ok()) return status.WithPrefix(name);
     NEURON_CHECK(ctx.sbuf.in_use() == 0 && ctx.psum.in_use() == 0, "kernel of ",
                  kernel.members[0]->name(), " kept on-chip memory");
   }
   for (const LateCopy& copy : late)
     NEURON_RETURN_IF_ERROR(EmitCopy(ctx, copy.to.sizes, HbmViewOf(ctx, copy.to),
                                     HbmViewOf(ctx, View::Of(copy.value))));
+  return OkStatus();
+}
+
+struct Planned {
+  CanonicalModule canonical;
+  Plan plan;
+};
+
+StatusOr<Planned> PlanModule(const hlo::Module& module, const Options& options, const Dump& dump) {
+  dump.Write("0-input", [&] { return module.ToText(); });
+  NEURON_ASSIGN_OR_RETURN(CanonicalModule canonical, Canonicalise(module, options.relaxed));
+  dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
+  NEURON_ASSIGN_OR_RETURN(Plan plan, PlanKernels(canonical));
+  PlacePieces(canonical, plan);
+  FormChains(canonical, plan);
+  dump.Write("2-plan", [&] { return ToText(plan); });
+  return Planned{std::move(canonical), std::move(plan)};
+}
+
+}  // namespace
+
+StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& options) {
+  const Dump dump(options, module.name());
+  NEURON_ASSIGN_OR_RETURN(const Planned planned, PlanModule(module, options, dump));
+  CompiledProgram out;
+  isa::ProgramBuilder builder(module.name(), options.target);
+  EmitContext ctx(options, planned.plan, builder);
+  std::vector<LateCopy> late;
+  NEURON_RETURN_IF_ERROR(AssignBuffers(planned.canonical, ctx, out.signature, late));
+  NEURON_RETURN_IF_ERROR(EmitKernels(ctx, module.name(), late));
   NEURON_ASSIGN_OR_RETURN(out.program, std::move(builder).Build());
   dump.Write("3-program", [&] { return isa::Disassemble(out.program); });
   return out;
+}
+
+Status EmitCalled(EmitContext& caller, const hlo::Module& module, const Binding& binding) {
+  const Dump dump(caller.options, module.name());
+  NEURON_ASSIGN_OR_RETURN(const Planned planned, PlanModule(module, caller.options, dump));
+  EmitContext ctx(caller.options, planned.plan, caller.b);
+  std::vector<LateCopy> late;
+  NEURON_RETURN_IF_ERROR(AssignBuffers(planned.canonical, ctx, binding, late));
+  return EmitKernels(ctx, module.name(), late);
 }
 
 }  // namespace neuron::compiler

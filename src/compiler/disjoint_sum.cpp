@@ -49,8 +49,10 @@ std::optional<std::vector<FlatPiece>> DisjointSum(const Instruction& a, const In
       continue;
     }
     out.push_back({l.value != nullptr ? l.value : r.value, n});
-    if ((l.elements -= n) == 0) ++i;
-    if ((r.elements -= n) == 0) ++j;
+    l.elements -= n;
+    r.elements -= n;
+    if (l.elements == 0) ++i;
+    if (r.elements == 0) ++j;
   }
   return i == left.size() && j == right.size() ? std::optional(out) : std::nullopt;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/control_flow.h"
 #include "compiler/convolution.h"
 #include "compiler/dot.h"
 #include "compiler/dot_problem.h"
@@ -22,6 +23,7 @@ bool IsHero(const hlo::Instruction& x) {
   switch (x.opcode()) {
     case Opcode::kCholesky:
     case Opcode::kConcatenate:
+    case Opcode::kConditional:
     case Opcode::kConvolution:
     case Opcode::kDot:
     case Opcode::kDynamicSlice:
@@ -35,7 +37,9 @@ bool IsHero(const hlo::Instruction& x) {
     case Opcode::kScatter:
     case Opcode::kSelectAndScatter:
     case Opcode::kSort:
+    case Opcode::kTopK:
     case Opcode::kTriangularSolve:
+    case Opcode::kWhile:
       return true;
     case Opcode::kCustomCall:
       return IsKnownCustomCall(x);
@@ -59,10 +63,12 @@ Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
       return EmitCholesky(ctx, kernel);
     case Opcode::kConcatenate:
       return EmitConcatenate(ctx, kernel);
+    case Opcode::kConditional:
+      return EmitConditional(ctx, kernel);
     case Opcode::kConvolution:
       return EmitConvolution(ctx, kernel);
     case Opcode::kCustomCall:
-      return EmitCustomCall(ctx, kernel);
+      return EmitTopK(ctx, kernel);
     case Opcode::kDot:
       return EmitDot(ctx, kernel);
     case Opcode::kDynamicSlice:
@@ -87,8 +93,12 @@ Status EmitHero(EmitContext& ctx, const Kernel& kernel) {
       return EmitSelectAndScatterGeneral(ctx, kernel);
     case Opcode::kSort:
       return EmitSort(ctx, kernel);
+    case Opcode::kTopK:
+      return EmitTopK(ctx, kernel);
     case Opcode::kTriangularSolve:
       return EmitTriangularSolve(ctx, kernel);
+    case Opcode::kWhile:
+      return EmitWhile(ctx, kernel);
     default:
       return Unimplemented("compiler: no kernel for ", kernel.hero->name());
   }

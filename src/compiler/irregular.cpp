@@ -221,15 +221,16 @@ bool IsKnownCustomCall(const Instruction& call) {
          call.shape().elements.size() == 2;
 }
 
-Status EmitCustomCall(EmitContext& ctx, const Kernel& kernel) {
+Status EmitTopK(EmitContext& ctx, const Kernel& kernel) {
   const Instruction& call = *kernel.hero;
   const Dims& dims = call.operand(0)->shape().dims;
   isa::TopkParameters p;
   p.length = dims.back();
   for (size_t d = 0; d + 1 < dims.size(); ++d) p.rows *= dims[d];
   p.k = call.shape().elements[0].dims.back();
-  // XLA's own call has no configuration; ours says "largest=0" for the smallest.
-  p.largest = call.attributes().backend_config.find("largest=0") == std::string::npos &&
+  // A call may say so in its configuration.
+  p.largest = call.attributes().largest &&
+              call.attributes().backend_config.find("largest=0") == std::string::npos &&
               call.attributes().backend_config.find("largest = false") == std::string::npos;
   return EmitPlain(ctx, kernel, "topk", p);
 }

@@ -15,7 +15,7 @@ Status EmitCholesky(EmitContext& ctx, const Kernel& kernel);
 Status EmitReduceWindowGeneral(EmitContext& ctx, const Kernel& kernel);
 Status EmitSelectAndScatterGeneral(EmitContext& ctx, const Kernel& kernel);
 // Targets: "TopK".
-Status EmitCustomCall(EmitContext& ctx, const Kernel& kernel);
+Status EmitTopK(EmitContext& ctx, const Kernel& kernel);
 bool IsKnownCustomCall(const hlo::Instruction& call);
 
 }  // namespace neuron::compiler

@@ -119,11 +119,11 @@ StatusOr<LoopBody::Source> LoopBody::SourceOf(const Instruction* operand) {
     source.index = m;
     return source;
   }
-  if (base->opcode() == Opcode::kConstant && base->attributes().literal.IsSplat() &&
-      view.dtype == base->shape().dtype) {
-    source.number = base->attributes().literal.AsDouble(0);
-    return source;
-  }
+  if (base->opcode() == Opcode::kConstant && view.dtype == base->shape().dtype)
+    if (const std::optional<double> number = base->attributes().literal.SplatNumber()) {
+      source.number = *number;
+      return source;
+    }
   if (base->opcode() == Opcode::kConstant && !ctx_->HasBuffer(base))
     ctx_->SetBuffer(base, ctx_->ConstantBuffer(base->attributes().literal.bytes()));
   Load load;

@@ -215,12 +215,10 @@ Status EmitConcatenate(EmitContext& ctx, const Kernel& kernel) {
 }
 
 Status EmitMove(EmitContext& ctx, const Dims& sizes, const HbmView& dst, const View& src) {
-  if (src.base->opcode() == Opcode::kConstant && src.base->attributes().literal.IsSplat() &&
-      src.dtype == src.base->shape().dtype && !IsComplex(src.dtype) &&
-      !(IsWide(src.dtype) && IsInteger(src.dtype) &&
-        src.base->attributes().literal.AsInt64() !=
-            static_cast<int64_t>(src.base->attributes().literal.AsDouble())))
-    return EmitFill(ctx, sizes, dst, src.dtype, src.base->attributes().literal.AsDouble());
+  if (src.base->opcode() == Opcode::kConstant && src.dtype == src.base->shape().dtype &&
+      !IsComplex(src.dtype))
+    if (const std::optional<double> number = src.base->attributes().literal.SplatNumber())
+      return EmitFill(ctx, sizes, dst, src.dtype, *number);
   return EmitCopy(ctx, sizes, dst, HbmViewOf(ctx, src));
 }
 

@@ -1,6 +1,5 @@
 #include "compiler/placement.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "compiler/hero.h"

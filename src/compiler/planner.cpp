@@ -107,7 +107,11 @@ class Planner {
                               x.opcode() == Opcode::kReal || x.opcode() == Opcode::kImag;
     // Words and bits of a value are in its buffer; a value of a loop kernel had better stay on
     // chip.
-    if (reinterprets) {
+    const bool other_width = x.opcode() == Opcode::kBitcastConvert &&
+                             ByteSize(x.shape().dtype) != ByteSize(operand.dtype);
+    if (other_width) {
+      if (IsDeferred(operand.base)) Open(*operand.base, KernelKind::kLoop);
+    } else if (reinterprets) {
       const int k = plan_.KernelOf(operand.base);
       if (IsDeferred(operand.base)) return std::nullopt;
       if (k >= 0 && plan_.kernels[static_cast<size_t>(k)].kind == KernelKind::kLoop)

@@ -111,6 +111,37 @@ std::optional<Dims> ReshapeStrides(const Dims& sizes, const Dims& strides, const
   return out;
 }
 
+namespace {
+
+// The same bytes as elements of another dtype: narrower ones have a dimension more, wider ones
+// are made of the innermost dimension.
+std::optional<View> Reinterpreted(const View& operand, DType dtype) {
+  View out = operand;
+  out.dtype = dtype;
+  const int64_t from = ByteSize(operand.dtype), to = ByteSize(dtype);
+  if (from > to) {
+    const int64_t ratio = from / to;
+    out.offset *= ratio;
+    for (int64_t& stride : out.strides) stride *= ratio;
+    out.sizes.push_back(ratio);
+    out.strides.push_back(1);
+  } else if (from < to) {
+    const int64_t ratio = to / from;
+    if (out.sizes.back() != ratio || out.strides.back() != 1) return std::nullopt;
+    out.sizes.pop_back();
+    out.strides.pop_back();
+    if (out.offset % ratio != 0) return std::nullopt;
+    out.offset /= ratio;
+    for (int64_t& stride : out.strides) {
+      if (stride % ratio != 0) return std::nullopt;
+      stride /= ratio;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::optional<View> ApplyViewOp(const hlo::Instruction& op, const View& operand) {
   const hlo::Attributes& a = op.attributes();
   View out = operand;
@@ -146,9 +177,7 @@ std::optional<View> ApplyViewOp(const hlo::Instruction& op, const View& operand)
       if (op.shape().dtype != DType::kS32 && op.shape().dtype != DType::kU32) return std::nullopt;
       return Words(operand, op.shape().dtype, 0);
     case Opcode::kBitcastConvert:
-      if (ByteSize(op.shape().dtype) != ByteSize(operand.dtype)) return std::nullopt;
-      out.dtype = op.shape().dtype;
-      return out;
+      return Reinterpreted(operand, op.shape().dtype);
     case Opcode::kReal:
     case Opcode::kImag:
       if (!IsComplex(operand.dtype)) return std::nullopt;

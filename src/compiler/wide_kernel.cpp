@@ -134,35 +134,53 @@ class ProgramMaker {
 
 }  // namespace
 
-StatusOr<WideProgram> WideProgramOf(const hlo::Computation& computation) {
+namespace {
+
+// Adds a computation on these values; calls are part of it. Returns its results.
+StatusOr<std::vector<int32_t>> AddComputation(ProgramMaker& maker,
+                                              const hlo::Computation& computation,
+                                              const std::vector<int32_t>& arguments) {
+  std::unordered_map<const Instruction*, std::vector<int32_t>> values;
   const auto parameters = computation.Parameters();
-  std::vector<DType> inputs;
-  std::unordered_map<const Instruction*, int32_t> number;
-  for (const Instruction* p : parameters) {
-    number[p] = static_cast<int32_t>(inputs.size());
-    inputs.push_back(p->shape().dtype);
-  }
-  ProgramMaker maker(std::move(inputs));
-  const Instruction* root = computation.root();
+  for (size_t i = 0; i < parameters.size(); ++i) values[parameters[i]] = {arguments[i]};
   for (const auto& x : computation.instructions()) {
-    if (x->opcode() == Opcode::kParameter || x->opcode() == Opcode::kTuple) continue;
+    if (x->opcode() == Opcode::kParameter) continue;
     if (x->opcode() == Opcode::kConstant) {
-      number[x.get()] = maker.Constant(x->attributes().literal);
+      values[x.get()] = {maker.Constant(x->attributes().literal)};
       continue;
     }
     std::vector<int32_t> operands;
-    for (const Instruction* operand : x->operands()) operands.push_back(number.at(operand));
-    if ((x->opcode() == Opcode::kBroadcast || x->opcode() == Opcode::kReshape) &&
-        x->shape().is_scalar()) {
-      number[x.get()] = operands[0];
-      continue;
+    for (const Instruction* operand : x->operands()) {
+      const auto& elements = values.at(operand);
+      operands.insert(operands.end(), elements.begin(), elements.end());
     }
-    NEURON_ASSIGN_OR_RETURN(number[x.get()], maker.Add(*x, operands));
+    const bool passes = (x->opcode() == Opcode::kBroadcast || x->opcode() == Opcode::kReshape) &&
+                        x->shape().is_scalar();
+    if (passes || x->opcode() == Opcode::kTuple) {
+      values[x.get()] = std::move(operands);
+    } else if (x->opcode() == Opcode::kGetTupleElement) {
+      values[x.get()] = {operands[static_cast<size_t>(x->attributes().tuple_index)]};
+    } else if (x->opcode() == Opcode::kCall) {
+      NEURON_ASSIGN_OR_RETURN(values[x.get()], AddComputation(maker, *x->called()[0], operands));
+    } else {
+      NEURON_ASSIGN_OR_RETURN(const int32_t value, maker.Add(*x, operands));
+      values[x.get()] = {value};
+    }
   }
-  if (root->opcode() == Opcode::kTuple)
-    for (const Instruction* r : root->operands()) maker.program().outputs.push_back(number.at(r));
-  else
-    maker.program().outputs.push_back(number.at(root));
+  return values.at(computation.root());
+}
+
+}  // namespace
+
+StatusOr<WideProgram> WideProgramOf(const hlo::Computation& computation) {
+  std::vector<DType> inputs;
+  std::vector<int32_t> arguments;
+  for (const Instruction* p : computation.Parameters()) {
+    arguments.push_back(static_cast<int32_t>(inputs.size()));
+    inputs.push_back(p->shape().dtype);
+  }
+  ProgramMaker maker(std::move(inputs));
+  NEURON_ASSIGN_OR_RETURN(maker.program().outputs, AddComputation(maker, computation, arguments));
   return std::move(maker.program());
 }
 

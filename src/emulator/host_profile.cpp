@@ -63,7 +63,7 @@ std::string HostProfile::ToText() const {
     std::string what = mnemonics_[i];
     std::string source = sources_[i];
     for (size_t j = i + 1; j < entry.last; ++j) {
-      what += "+" + mnemonics_[j];
+      what.append("+").append(mnemonics_[j]);
       if (source.empty()) source = sources_[j];
     }
     Entry& line = lines[source + "\t" + what];

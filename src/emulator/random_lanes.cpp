@@ -3,7 +3,7 @@
 namespace neuron::emulator {
 
 void RandomLanes::Seed(uint32_t seed) {
-  states_.assign(static_cast<size_t>(isa::kPartitions * generators_), {});
+  states_.assign(static_cast<size_t>(isa::kPartitions) * static_cast<size_t>(generators_), {});
   // SplitMix64 (Steele, Lea and Flood, 2014) over seed and position: no state is all zero, which
   // xorshift could not leave.
   uint64_t counter = (uint64_t{seed} << 32) | 0x9e3779b9u;

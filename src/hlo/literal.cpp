@@ -228,6 +228,29 @@ bool Literal::IsSplat() const {
   return std::memcmp(b.data(), b.data() + width, b.size() - width) == 0;
 }
 
+std::optional<double> Literal::SplatNumber() const {
+  if (!IsSplat()) return std::nullopt;
+  const double number = AsDouble();
+  const std::string& b = bytes();
+  switch (shape_.dtype) {
+    case DType::kC64:
+      if (Load<uint32_t>(b, 1) != 0) return std::nullopt;
+      break;
+    case DType::kC128:
+      if (Load<uint64_t>(b, 1) != 0) return std::nullopt;
+      break;
+    case DType::kS64:
+    case DType::kU64: {
+      constexpr double kExact = 9007199254740992.0;  // 2^53
+      if (number < -kExact || number > kExact) return std::nullopt;
+      break;
+    }
+    default:
+      break;
+  }
+  return number;
+}
+
 bool Literal::operator==(const Literal& other) const {
   return shape_ == other.shape_ && (bytes_ == other.bytes_ || bytes() == other.bytes());
 }

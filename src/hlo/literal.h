@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "hlo/shape.h"
@@ -25,6 +26,9 @@ class Literal {
   double AsDouble(int64_t index = 0) const;
   int64_t AsInt64(int64_t index = 0) const;
   bool IsSplat() const;  // all elements have the same bytes
+  // The one number that all elements are, if a double says it exactly: no imaginary part, no
+  // integer that a double would round.
+  std::optional<double> SplatNumber() const;
   bool operator==(const Literal& other) const;
 
  private:

@@ -78,6 +78,8 @@ struct Attributes {
   Comparison comparison = Comparison::kEq;
   bool total_order = false;  // compare of floats: -NaN < -inf < ... < -0 < +0 < ... < NaN
   bool is_stable = false;    // sort
+  int64_t k = 0;             // topk
+  bool largest = true;       // topk
   int rng_algorithm = 0;     // rng-bit-generator: 1 three-fry, 2 philox;
                              // rng: 1 uniform, 2 normal
   int exponent_bits = 0, mantissa_bits = 0;  // reduce-precision

@@ -96,6 +96,7 @@ namespace neuron::hlo {
   V(Subtract, "subtract", 2)                           \
   V(Tan, "tan", 1)                                     \
   V(Tanh, "tanh", 1)                                   \
+  V(TopK, "topk", 1)                                   \
   V(Transpose, "transpose", 1)                         \
   V(TriangularSolve,                                   \
     "triangular-"                                      \

@@ -361,6 +361,12 @@ Status ReadField(WireReader& r, const WireField& f, InstructionRecord& record) {
     case n::kIsStable:
       a.is_stable = r.Bool(f);
       break;
+    case n::kTopK:
+      a.k = r.Int(f);
+      break;
+    case n::kLargest:
+      a.largest = r.Bool(f);
+      break;
     case n::kComparisonDirection:
       return ReadComparison(r.Bytes(f), a.comparison);
     case n::kComparisonType:
@@ -392,6 +398,10 @@ Status ReadField(WireReader& r, const WireField& f, InstructionRecord& record) {
 // instructions have equal attributes.
 void DropUnused(InstructionRecord& record) {
   Attributes& a = record.attributes;
+  if (record.opcode != "topk") {
+    a.k = 0;
+    a.largest = true;
+  }
   if (record.opcode != "gather") a.gather = {};
   if (record.opcode != "scatter") a.scatter = {};
   if (record.opcode != "convolution") {
@@ -408,6 +418,7 @@ void DropUnused(InstructionRecord& record) {
 
 StatusOr<InstructionRecord> ReadInstruction(std::string_view bytes) {
   InstructionRecord record;
+  record.attributes.largest = false;  // unless it is written
   WireReader r(bytes);
   for (WireField f; r.Next(f);) {
     const Status read = ReadField(r, f, record);

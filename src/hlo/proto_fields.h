@@ -44,7 +44,7 @@ constexpr Field kName = 1, kOpcode = 2, kShape = 3, kMetadata = 7, kLiteral = 8,
                 kSourceTargetPairs = 52, kOperandShapesWithLayout = 57, kBatchGroupCount = 58,
                 kTriangularSolve = 59, kIsStable = 60, kCholesky = 62, kComparisonDirection = 63,
                 kIndicesAreSorted = 67, kUniqueIndices = 69, kRngAlgorithm = 70,
-                kComparisonType = 72, kCollectiveDevices = 87;
+                kComparisonType = 72, kTopK = 81, kLargest = 85, kCollectiveDevices = 87;
 }
 namespace metadata {  // OpMetadata
 constexpr Field kOpName = 2;

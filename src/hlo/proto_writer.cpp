@@ -229,6 +229,10 @@ void WriteAttributes(WireWriter& w, const Instruction& i) {
     case Opcode::kSort:
       w.Int(f::kIsStable, a.is_stable);
       break;
+    case Opcode::kTopK:
+      w.Int(f::kTopK, a.k);
+      w.Int(f::kLargest, a.largest);
+      break;
     case Opcode::kRng:
       w.Int(f::kDistribution, a.rng_algorithm);
       break;

@@ -72,6 +72,7 @@ StatusOr<Shape> Dispatch(const ShapeQuery& q) {
     case Opcode::kReduceWindow:
     case Opcode::kSelectAndScatter:
     case Opcode::kSort:
+    case Opcode::kTopK:
     case Opcode::kMap:
       return InferReductionShape(q);
     case Opcode::kDot:

@@ -85,6 +85,16 @@ StatusOr<Shape> InferSort(const ShapeQuery& q) {
   return OneOrTuple({q.operands.begin(), q.operands.end()});
 }
 
+// The k first of each row in order, and their places.
+StatusOr<Shape> InferTopK(const ShapeQuery& q) {
+  const int64_t k = q.attributes.k;
+  if (q.operand(0).rank() == 0 || k < 0 || k > q.operand(0).dims.back())
+    return ShapeError(q, "a row does not have k = ", k, " elements");
+  Shape values = q.operand(0);
+  values.dims.back() = k;
+  return Shape::Tuple({values, Shape::Array(DType::kS32, values.dims)});
+}
+
 StatusOr<Shape> InferMap(const ShapeQuery& q) {
   if (q.operands.empty() || q.called.size() != 1)
     return ShapeError(q, "needs operands and one computation");
@@ -134,6 +144,8 @@ StatusOr<Shape> InferReductionShape(const ShapeQuery& q) {
       return InferSelectAndScatter(q);
     case Opcode::kSort:
       return InferSort(q);
+    case Opcode::kTopK:
+      return InferTopK(q);
     default:
       return InferMap(q);
   }

@@ -217,6 +217,10 @@ void AddOwn(Texts& texts, const Instruction& i) {
       AddList(texts, "dimensions", a.dimensions);
       AddFlag(texts, "is_stable", a.is_stable);
       break;
+    case Opcode::kTopK:
+      texts.push_back("k=" + std::to_string(a.k));
+      texts.push_back(a.largest ? "largest=true" : "largest=false");
+      break;
     case Opcode::kReducePrecision:
       texts.push_back("exponent_bits=" + std::to_string(a.exponent_bits));
       texts.push_back("mantissa_bits=" + std::to_string(a.mantissa_bits));

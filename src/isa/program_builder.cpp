@@ -1,5 +1,7 @@
 #include "isa/program_builder.h"
 
+#include <algorithm>
+
 namespace neuron::isa {
 
 ProgramBuilder::ProgramBuilder(std::string name, Target target) {
@@ -9,6 +11,12 @@ ProgramBuilder::ProgramBuilder(std::string name, Target target) {
 }
 
 uint16_t ProgramBuilder::AddTensor(TensorDecl decl) {
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(program_.tensors.begin(), program_.tensors.end(),
+                       [&](const TensorDecl& t) { return t.name == name; });
+  };
+  const std::string name = decl.name;
+  for (int i = 1; taken(decl.name); ++i) decl.name = StrCat(name, i);
   program_.tensors.push_back(std::move(decl));
   return static_cast<uint16_t>(program_.tensors.size() - 1);
 }

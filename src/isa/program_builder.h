@@ -20,6 +20,7 @@ class ProgramBuilder {
   ProgramBuilder(std::string name, Target target);
 
   Target target() const { return program_.target; }
+  // A name that is taken gets a number behind it.
   uint16_t AddTensor(TensorDecl decl);
   uint16_t AddConstant(std::string name, std::string bytes);
   Register AddRegister(RegisterDecl decl = {});

@@ -21,6 +21,11 @@ struct Compiled {
   std::unique_ptr<NrtProgram> loaded;
 };
 
+std::vector<hlo::Shape> OutputsOf(const hlo::Module& module) {
+  const hlo::Shape& root = module.entry()->root()->shape();
+  return root.is_tuple() ? root.elements : std::vector<hlo::Shape>{root};
+}
+
 std::shared_ptr<Compiled> Compile(const py::bytes& proto, const std::vector<int64_t>& scalars,
                                   bool relaxed, const std::string& target,
                                   const std::string& dump_directory) {
@@ -37,11 +42,17 @@ std::shared_ptr<Compiled> Compile(const py::bytes& proto, const std::vector<int6
   auto out = std::make_shared<Compiled>();
   out->compiled = ValueOrRaise(compiler::Compile(module, options));
   out->container = compiler::ToContainer(out->compiled);
-  const hlo::Shape& root = module.entry()->root()->shape();
-  if (root.is_tuple())
-    out->outputs = root.elements;
-  else
-    out->outputs = {root};
+  out->outputs = OutputsOf(module);
+  return out;
+}
+
+// A program that the command made of `proto`.
+std::shared_ptr<Compiled> FromContainer(const py::bytes& container, const py::bytes& proto) {
+  auto out = std::make_shared<Compiled>();
+  out->container = container;
+  out->compiled.program = ValueOrRaise(isa::Decode(out->container));
+  out->compiled.signature = ValueOrRaise(compiler::ReadSignature(out->container));
+  out->outputs = OutputsOf(ValueOrRaise(hlo::FromProto(std::string_view(proto))));
   return out;
 }
 
@@ -119,6 +130,7 @@ void BindCompiler(py::module_& m) {
       .def("repeat", [](Compiled& c, int n) { Raise(c.loaded->Repeat(n)); })
       .def_property_readonly("duration_ps",
                              [](const Compiled& c) { return c.loaded->duration_ps(); });
+  sub.def("from_container", &FromContainer, py::arg("container"), py::arg("proto"));
   sub.def("compile", &Compile, py::arg("proto"), py::arg("scalars") = std::vector<int64_t>{},
           py::arg("relaxed") = false, py::arg("target") = "trn2", py::arg("dump_directory") = "");
   sub.def("build_id", &compiler::BuildId);

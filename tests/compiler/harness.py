@@ -20,6 +20,8 @@ _DTYPES = {
     "u64": np.uint64,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
+    "f8e4m3fn": ml_dtypes.float8_e4m3fn,
+    "f8e5m2": ml_dtypes.float8_e5m2,
     "f32": np.float32,
     "f64": np.float64,
     "c64": np.complex64,
@@ -37,7 +39,7 @@ def _slot(value, dtype) -> int:
     return int(value)
 
 
-def _row_major(proto: bytes) -> bytes:
+def row_major(proto: bytes) -> bytes:
     """JAX states the layout it would like for a transpose; our HLO has none."""
     text = xla_oracle.hlo_text(proto)
     plain = re.sub(r"(\b\w+\[[\d,<=]*\])\{[\d,]*\}", r"\1", text)
@@ -48,8 +50,14 @@ class Program:
     """One compiled module; `scalars` are the parameters that live in the scalar block."""
 
     def __init__(self, proto: bytes, scalars: Sequence[int] = (), **options):
-        self.scalars = list(scalars)
-        self.compiled = compiler.compile(proto, self.scalars, **options)
+        self.compiled = compiler.compile(proto, list(scalars), **options)
+
+    @classmethod
+    def of_container(cls, container: bytes, proto: bytes) -> "Program":
+        """What neuron-compile made of `proto`."""
+        program = cls.__new__(cls)
+        program.compiled = compiler.from_container(container, proto)
+        return program
 
     def buffers_after(self, *arguments: np.ndarray) -> list[bytes]:
         """The bytes of every buffer of the signature after one run."""
@@ -75,7 +83,7 @@ class Program:
 
 
 def compile_function(function: Callable, *arguments, scalars: Sequence[int] = (), **options):
-    return Program(_row_major(xla_oracle.proto_of(function, *arguments)), scalars, **options)
+    return Program(row_major(xla_oracle.proto_of(function, *arguments)), scalars, **options)
 
 
 def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float | None = None):
@@ -102,7 +110,7 @@ def check(
 ) -> Program:
     """`function` through JAX's lowering: ours against XLA's."""
     arguments = [np.asarray(a) for a in arguments]
-    proto = _row_major(xla_oracle.proto_of(function, *arguments))
+    proto = row_major(xla_oracle.proto_of(function, *arguments))
     return check_proto(proto, arguments, tolerance=tolerance, scalars=scalars, **options)
 
 

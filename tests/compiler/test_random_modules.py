@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import xla_oracle
-from compiler.harness import Program, _row_major, assert_close
+from compiler.harness import Program, row_major, assert_close
 from compiler.random_modules import Generator
 
 
@@ -38,7 +38,7 @@ def evaluate(generator, length):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        proto = _row_major(xla_oracle.proto_of(function,
+        proto = row_major(xla_oracle.proto_of(function,
                                                *generator.arguments))  # fmt: skip
     want = [np.asarray(w) for w in xla_oracle.run(proto, generator.arguments)]
     return Program(proto)(*generator.arguments), want, flags

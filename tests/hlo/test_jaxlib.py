@@ -1,11 +1,12 @@
 """HLO against XLA: what JAX writes comes through our reader and writer unharmed."""
 
 import hlo.hlo_texts
+import jax
 import neuron_testing
 import numpy as np
 import pytest
 import xla_oracle
-from hlo.jax_functions import CASES
+from jax_functions import CASES
 
 _hlo = neuron_testing.hlo
 _EACH_CASE = pytest.mark.parametrize(
@@ -23,6 +24,7 @@ def _assert_same(got, want):
 @_EACH_CASE
 def test_round_trip_computes_the_same(function, arguments):
     proto = xla_oracle.proto_of(function, *arguments)
+    arguments = jax.tree.leaves(arguments)
     written = _hlo.round_trip(proto)
     assert _hlo.round_trip(written) == written
     assert _hlo.clone_is_equal(proto)
@@ -57,7 +59,6 @@ def test_aliases_survive():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("topk.1 = (f32[2], s32[2]) topk(x), k=2, largest=true", "opcode 'topk'"),
         ("s4.1 = s4[8] convert(x)", "element type 21"),
         ("all.1 = f32[8] all-reduce(x), replica_groups={{0,1}}, to_apply=add", "collectives"),
     ],

@@ -1,5 +1,4 @@
 // triangular_solve: op(a) x = b or x op(a) = b by substitution.
-#include <complex>
 #include <cstring>
 
 #include "emulator/wide/blocks.h"

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  a table with a row per function
-"""JAX functions whose HLO covers what XLA can say: (name, function, arguments)."""
+"""Functions whose HLO covers what XLA can say."""
 
 import jax
 import jax.numpy as jnp
