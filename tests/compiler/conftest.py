@@ -11,4 +11,4 @@ def emulator():
     from torch_neuronx import _C
 
     # From here on the loader finds it by its name.
-    ctypes.CDLL(str(Path(_C.__file__).parent / "lib" / "libnrt_emulator.so.1"))
+    return ctypes.CDLL(str(Path(_C.__file__).parent / "lib" / "libnrt_emulator.so.1"))

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import xla_oracle
-from compiler.harness import Program, row_major, assert_close
+from compiler.harness import Program, assert_close, row_major
 from compiler.random_modules import Generator
 
 
