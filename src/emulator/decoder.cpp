@@ -153,7 +153,7 @@ Status Execution::Resolve(const Operation& operation, const TileRef& ref, TileSh
     if (ref.flat && storage->rows != 0) *storage = storage->Flattened();
   }
   if (!ref.hbm) {
-    tile->data = ref.base + offset;
+    tile->data = ref.base + offset + own_shift[static_cast<int>(ref.own)];
     return OkStatus();
   }
   const BoundTensor& tensor = tensors[ref.tensor];

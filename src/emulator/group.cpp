@@ -29,9 +29,9 @@ int64_t SubRowsAhead(const std::vector<Step>& steps, uint32_t first) {
 }  // namespace
 
 std::vector<std::unique_ptr<Group>> FindGroups(const isa::Program& program, const Core& core,
-                                               const std::vector<Step>& steps) {
+                                               const std::vector<Step>& steps,
+                                               const Liveness& liveness) {
   std::vector<std::unique_ptr<Group>> groups;
-  const Liveness liveness(program, steps);
   const auto count = static_cast<uint32_t>(steps.size());
   const auto build = [&](uint32_t first, int64_t sub_rows) {
     GroupBuilder builder({program, core, steps, liveness}, sub_rows);

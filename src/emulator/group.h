@@ -16,6 +16,7 @@
 
 namespace neuron::emulator {
 
+class Liveness;
 struct Step;
 
 struct Group {
@@ -33,7 +34,8 @@ struct Group {
 
 // Groups of a program whose steps are decoded. Instructions are in at most one group.
 std::vector<std::unique_ptr<Group>> FindGroups(const isa::Program& program, const Core& core,
-                                               const std::vector<Step>& steps);
+                                               const std::vector<Step>& steps,
+                                               const Liveness& liveness);
 
 // Runs a group. *done is false, and nothing has happened, if its bindings make blocks unlike
 // instructions one by one, or if an instruction would fail: then they are to be executed singly.

@@ -1,5 +1,7 @@
 #include "emulator/liveness.h"
 
+#include <utility>
+
 #include "emulator/matmul_chain.h"
 #include "emulator/program.h"
 #include "emulator/row_execution.h"
@@ -11,12 +13,6 @@ namespace neuron::emulator {
 namespace {
 
 constexpr uint32_t kRecorded = 64;  // every so many instructions of a line are remembered
-
-Region RegionOf(const isa::Program& program, const TileRef& tile) {
-  TileRef rows = tile;  // as the instruction has it: not flattened, not split into sub-rows
-  rows.shape = ShapeOf(*tile.pattern, 0, nullptr);
-  return Region::Of(program, rows);
-}
 
 bool Accumulates(const Operation& op) {
   return (op.opcode == isa::Opcode::nc_matmul && !OverwritesSum(op)) ||
@@ -37,9 +33,23 @@ bool WritesWhole(const Operation& op) {
          op.opcode == isa::Opcode::nc_matmul;
 }
 
+// Whether the elements of a row are all the bytes between its first and its last, in any order.
+bool IsDense(TileShape shape) {
+  int64_t bytes = shape.element_bytes;
+  for (int done = 0; done < shape.num_dims; ++done) {
+    int next = done;
+    while (next < shape.num_dims && shape.stride[next] != bytes) ++next;
+    if (next == shape.num_dims) return false;
+    bytes *= shape.count[next];
+    std::swap(shape.stride[next], shape.stride[done]);
+    std::swap(shape.count[next], shape.count[done]);
+  }
+  return true;
+}
+
 // Whether the tile's elements are all the bytes of its region, at the same place each time.
 bool IsRectangle(const TileRef& tile) {
-  return !tile.dynamic && tile.num_terms == 0 && ShapeOf(*tile.pattern, 0, nullptr).contiguous();
+  return !tile.dynamic && tile.num_terms == 0 && IsDense(ShapeOf(*tile.pattern, 0, nullptr));
 }
 
 bool RunsAtLeastOnce(const StepControl& loop) {
@@ -59,9 +69,10 @@ void Liveness::Before(const Step& step, ChipAreas* alive) const {
   const Operation& op = step.operation;
   if (WritesWhole(op))
     for (const TileRef& tile : op.tiles)
-      if (!tile.hbm && tile.written && IsRectangle(tile)) alive->Remove(RegionOf(program_, tile));
+      if (!tile.hbm && tile.written && IsRectangle(tile))
+        alive->Remove(PatternRegion(program_, tile));
   for (const TileRef& tile : op.tiles)
-    if (!tile.hbm && Reads(op, tile)) alive->Add(RegionOf(program_, tile));
+    if (!tile.hbm && Reads(op, tile)) alive->Add(PatternRegion(program_, tile));
 }
 
 ChipAreas Liveness::Walk(uint32_t first, uint32_t last, ChipAreas alive, bool record) {
@@ -86,12 +97,16 @@ ChipAreas Liveness::Walk(uint32_t first, uint32_t last, ChipAreas alive, bool re
   return alive;
 }
 
-bool Liveness::ReadFrom(uint32_t at, const TileRef& tile) const {
+ChipAreas Liveness::AliveAt(uint32_t at) const {
   uint32_t known = at;
   while (known < steps_.size() && !alive_.contains(known)) ++known;
   ChipAreas alive = known < steps_.size() ? alive_.at(known) : ChipAreas();
   for (uint32_t i = known; i-- > at;) Before(steps_[i], &alive);
-  return alive.Touches(RegionOf(program_, tile));
+  return alive;
+}
+
+bool Liveness::ReadFrom(uint32_t at, const TileRef& tile) const {
+  return AliveAt(at).Touches(PatternRegion(program_, tile));
 }
 
 }  // namespace neuron::emulator

@@ -18,6 +18,8 @@ class Liveness {
  public:
   Liveness(const isa::Program& program, const std::vector<Step>& steps);
 
+  // What instructions from `at` on, in the order of execution, may read.
+  ChipAreas AliveAt(uint32_t at) const;
   // Whether an instruction from `at` on, in the order of execution, may read bytes of `tile`.
   bool ReadFrom(uint32_t at, const TileRef& tile) const;
 

@@ -100,6 +100,19 @@ StatusOr<Core*> Core::Second() {
   return second_.get();
 }
 
+const Core::OwnMemories* Core::own_memories(int worker) {
+  const std::lock_guard lock(claim_);
+  std::unique_ptr<OwnMemories>& own = own_memories_[worker];
+  if (own == nullptr) {
+    const isa::TargetRow& row = isa::RowOf(target_);
+    auto sbuf = OnChipMemory::Create(row.sbuf_bytes_per_partition);
+    auto psum = OnChipMemory::Create(row.psum_bytes_per_partition);
+    if (!sbuf.ok() || !psum.ok()) return nullptr;
+    own = std::make_unique<OwnMemories>(OwnMemories{*std::move(sbuf), *std::move(psum)});
+  }
+  return own.get();
+}
+
 Status Core::Claim() {
   const std::lock_guard lock(claim_);
   if (claimed_) return OkStatus();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -46,6 +47,12 @@ class Core {
   const OnChipMemory& sbuf() const { return sbuf_; }
   const OnChipMemory& psum() const { return psum_; }
   Hbm& hbm() { return *hbm_; }
+  // SBUF and PSUM of a host thread that works on another iteration of the same loop
+  // (shared_loop.h). Numbers from 1 on; nullptr if the host refuses the memory.
+  struct OwnMemories {
+    OnChipMemory sbuf, psum;
+  };
+  const OwnMemories* own_memories(int worker);
   // Reduce registers of the Vector and Scalar engines, one per partition, from the pattern's first.
   float* vector_accumulator(const isa::AccessPattern& at) { return vector_ + at.start_partition; }
   float* scalar_accumulator(const isa::AccessPattern& at) { return scalar_ + at.start_partition; }
@@ -69,6 +76,7 @@ class Core {
   std::unique_ptr<Core> second_;
   bool claimed_ = false;
   OnChipMemory sbuf_, psum_;
+  std::map<int, std::unique_ptr<OwnMemories>> own_memories_;  // by worker
   float vector_[isa::kPartitions] = {};
   float scalar_[isa::kPartitions] = {};
   RandomLanes vector_random_{4}, gpsimd_random_{1};

@@ -7,6 +7,7 @@
 
 namespace neuron::emulator {
 
+bool IsMatmul(const Operation& op);  // an nc_matmul that multiplies
 // An nc_matmul that does not read its destination.
 bool OverwritesSum(const Operation& op);
 // A matmul whose operands are read, and whose sum is kept, where they lie.

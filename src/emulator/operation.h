@@ -27,6 +27,9 @@ struct BoundTensor {
   int64_t offset = 0;    // value of the byte-offset register
 };
 
+// In a loop that host threads share: whether each has this tile for itself, and where.
+enum class Own : uint8_t { kNo, kSbuf, kPsum };
+
 // One tile operand.
 struct TileRef {
   char* base = nullptr;  // on chip: first element, registers at 0. HBM: nullptr
@@ -36,6 +39,7 @@ struct TileRef {
   bool dynamic = false;  // counts come from registers
   bool flat = false;     // the shape is flattened to a single row
   bool written = false;
+  Own own = Own::kNo;
   uint8_t num_terms = 0;
   isa::Affine::Term terms[isa::Affine::kMaxTerms];
   int64_t low = 0, high = 0;                    // bytes touched, relative to the first element
@@ -50,6 +54,8 @@ struct Execution {
   int64_t* registers = nullptr;
   const BoundTensor* tensors = nullptr;
   Counters* counters = nullptr;
+  int64_t* loop_ends = nullptr;  // by register: the bound its loop was entered with
+  int64_t own_shift[3] = {};     // by Own: bytes to this thread's memory
 
   // Address and shape of a tile; `storage` holds the shape if counts are dynamic. OutOfRange if
   // an HBM pattern leaves the bound tensor.

@@ -18,6 +18,8 @@ constexpr int kMaxThreads = 64;
 constexpr auto kSpin = std::chrono::microseconds(30);  // about two condition-variable round trips
 
 std::atomic<int> configured_threads{0};
+thread_local int worker_number = 0;
+thread_local bool in_parts = false;
 
 void Pause() {
 #if defined(__x86_64__)
@@ -65,7 +67,11 @@ class Pool {
 
   void Grow(int workers) {
     while (static_cast<int>(workers_.size()) < workers) {
-      workers_.emplace_back([this, seen = posted_.load()] { Serve(seen); });
+      const int number = static_cast<int>(workers_.size()) + 1;
+      workers_.emplace_back([this, number, seen = posted_.load()] {
+        worker_number = number;
+        Serve(seen);
+      });
       workers_.back().detach();  // lives as long as the process
     }
   }
@@ -78,7 +84,9 @@ class Pool {
       const int part = static_cast<int>(static_cast<uint32_t>(next));
       if (part >= work.parts) return;
       if (!next_.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel)) continue;
+      in_parts = true;
       work.fn(work.body, part, work.parts);
+      in_parts = false;
       done_.fetch_add(1, std::memory_order_release);
       next = next_.load(std::memory_order_acquire);
     }
@@ -131,6 +139,9 @@ int HostThreads() {
 }
 
 void SetHostThreads(int threads) { configured_threads = std::clamp(threads, 0, kMaxThreads); }
+
+int WorkerNumber() { return worker_number; }
+bool internal::InParts() { return in_parts; }
 
 void internal::RunParts(int threads, int parts, PartFn fn, const void* body) {
   if (ThePool().Run(threads, parts, fn, body)) return;

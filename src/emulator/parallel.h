@@ -14,7 +14,11 @@ inline constexpr double kWorthwhileNs = 50'000;
 int HostThreads();
 void SetHostThreads(int threads);  // 0: as many as the affinity allows
 
+// Of the calling thread: 0 where it is no worker, else from 1 on.
+int WorkerNumber();
+
 namespace internal {
+bool InParts();  // the thread does a part of something already
 using PartFn = void (*)(const void* body, int part, int parts);
 // Calls fn(body, part, parts) for every part, on this thread and threads - 1 workers; returns when
 // all are done.
@@ -25,7 +29,7 @@ void RunParts(int threads, int parts, PartFn fn, const void* body);
 // at least kWorthwhileNs, each a multiple of `grain` but the last.
 template <typename Body>
 void ParallelFor(int64_t n, int64_t grain, double estimated_ns, const Body& body) {
-  const int threads = estimated_ns < kWorthwhileNs ? 1 : HostThreads();
+  const int threads = estimated_ns < kWorthwhileNs || internal::InParts() ? 1 : HostThreads();
   if (threads <= 1 || n < 2 * grain) {
     body(int64_t{0}, n);
     return;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "base/environment.h"
 #include "emulator/decode_step.h"
 #include "emulator/group_loop.h"
 #include "emulator/hazards.h"
+#include "emulator/parallel.h"
 #include "emulator/perturb.h"
 #include "emulator/row_io.h"
 
@@ -75,13 +77,16 @@ Status LoadedProgram::Decode() {
   }
   if (ReadSwitch(Variable::kCheckMemory)) shadow_ = std::make_unique<Shadow>(program_, core_);
   if (perturbed_ < 0 && shadow_ == nullptr && ReadSwitch(Variable::kGroups)) {
-    groups_ = FindGroups(program_, core_, steps_);
+    const Liveness liveness(program_, steps_);
+    groups_ = FindGroups(program_, core_, steps_, liveness);
     for (const auto& group : groups_) {
       steps_[group->first].group = group.get();
       if (IsLoopBody(*group, steps_)) steps_[group->first - 1].loop_body = group.get();
     }
     batches_ = FindBatches(program_, steps_);
     for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
+    shared_loops_ = FindSharedLoops(program_, steps_, groups_, liveness);
+    for (const auto& loop : shared_loops_) steps_[loop->begin].shared = loop.get();
   }
   return OkStatus();
 }
@@ -113,7 +118,7 @@ Status LoadedProgram::Begin(std::span<BoundTensor> bound, Counters* counters) {
   NEURON_RETURN_IF_ERROR(PrepareRegisters(bound));
   initial_ = registers_;
   last_duration_ps_ = scoreboard_.DurationPs(registers_.data());
-  execution_ = {&core_, registers_.data(), bound.data(), counters};
+  execution_ = {&core_, registers_.data(), bound.data(), counters, loop_end_.data()};
   pc_ = 0;
   log_.Clear();
   if (shadow_ != nullptr) {
@@ -123,7 +128,7 @@ Status LoadedProgram::Begin(std::span<BoundTensor> bound, Counters* counters) {
   return OkStatus();
 }
 
-Status LoadedProgram::Resume() { return Run(execution_, &pc_); }
+Status LoadedProgram::Resume() { return Run(execution_, steps_.size(), &pc_); }
 
 Status LoadedProgram::Execute(std::span<BoundTensor> bound, Counters* counters) {
   NEURON_RETURN_IF_ERROR(Begin(bound, counters));
@@ -181,22 +186,29 @@ void LoadedProgram::Count(size_t first, size_t last, int64_t times,
   }
 }
 
-bool LoadedProgram::RunLoop(const Step& step, const Execution& execution) {
+LoopRange LoadedProgram::RangeOf(const Step& step, const Execution& execution) const {
   const isa::Register reg = step.control.reg;
-  LoopRange range{reg, registers_[reg], step.control.step, 0};
-  range.trips = (loop_end_[reg] - range.begin + range.step - 1) / range.step;
+  LoopRange range{reg, execution.registers[reg], step.control.step, 0};
+  range.trips = (execution.loop_ends[reg] - range.begin + range.step - 1) / range.step;
+  return range;
+}
+
+bool LoadedProgram::RunLoop(const Step& step, const Execution& execution) {
+  const LoopRange range = RangeOf(step, execution);
   if (range.trips < 2) return false;
   const auto start = StartOf(profile_);
-  if (!RunGroupLoop(*step.loop_body, steps_, range, registers_, execution)) return false;
+  if (!RunGroupLoop(*step.loop_body, steps_, range, {execution.registers, registers_.size()},
+                    execution))
+    return false;
   if (profile_ != nullptr) profile_->Add(step.loop_body->first, step.loop_body->last, start);
   Count(step.loop_body->first, step.control.match + 1, range.trips, execution);
-  registers_[reg] = range.begin + range.trips * range.step;
+  execution.registers[range.counter] = range.begin + range.trips * range.step;
   return true;
 }
 
-Status LoadedProgram::Run(Execution& execution, size_t* next) {
-  const size_t count = steps_.size();
-  for (size_t pc = *next; pc < count; ++pc) {
+Status LoadedProgram::Run(Execution& execution, size_t last, size_t* next) {
+  int64_t* const registers = execution.registers;
+  for (size_t pc = *next; pc < last; ++pc) {
     const Step& step = steps_[pc];
     if (step.group != nullptr) {
       bool done = false;
@@ -234,9 +246,11 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
       }
       case StepControl::Kind::kLoopBegin: {
         bool runs = false;
-        NEURON_RETURN_IF_ERROR(EnterLoop(step, &runs));
-        if (!runs || (step.loop_body != nullptr && RunLoop(step, execution)))
-          pc = step.control.match;
+        NEURON_RETURN_IF_ERROR(EnterLoop(step, execution, &runs));
+        bool done = !runs || (step.loop_body != nullptr && RunLoop(step, execution));
+        if (!done && step.shared != nullptr)
+          NEURON_RETURN_IF_ERROR(RunShared(*step.shared, execution, &done));
+        if (done) pc = step.control.match;
         break;
       }
       case StepControl::Kind::kLoopEnd:
@@ -244,14 +258,15 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
           pc = size_t{step.control.match} - 1;  // the condition is read again
           break;
         }
-        registers_[step.control.reg] += step.control.step;
-        if (registers_[step.control.reg] < loop_end_[step.control.reg]) pc = step.control.match;
+        registers[step.control.reg] += step.control.step;
+        if (registers[step.control.reg] < execution.loop_ends[step.control.reg])
+          pc = step.control.match;
         break;
       case StepControl::Kind::kWhileBegin:
-        if (step.control.a.Evaluate(registers_.data()) == 0) pc = step.control.match;
+        if (step.control.a.Evaluate(registers) == 0) pc = step.control.match;
         break;
       case StepControl::Kind::kRegisterAlu:
-        NEURON_RETURN_IF_ERROR(RunRegisterAlu(step));
+        NEURON_RETURN_IF_ERROR(RunRegisterAlu(step, execution));
         break;
       case StepControl::Kind::kRegisterLoad:
         NEURON_RETURN_IF_ERROR(RunRegisterLoad(step, execution));
@@ -264,38 +279,93 @@ Status LoadedProgram::Run(Execution& execution, size_t* next) {
     if (shadow_ != nullptr) [[unlikely]]
       shadow_->After(step.operation, execution);
   }
-  *next = count;
+  *next = last;
   return OkStatus();
 }
 
-Status LoadedProgram::SetRegister(const Step& step, int64_t value) {
+Status LoadedProgram::RunIterations(const SharedLoop& loop, const LoopRange& range, int64_t first,
+                                    int64_t last, Execution mine, std::vector<int64_t>* registers) {
+  std::vector<int64_t> loop_ends(mine.loop_ends, mine.loop_ends + loop_end_.size());
+  mine.registers = registers->data();
+  mine.loop_ends = loop_ends.data();
+  if (const int worker = WorkerNumber(); worker > 0) {
+    const Core::OwnMemories* own = core_.own_memories(worker);
+    if (own == nullptr)
+      return ResourceExhausted("program ", program_.name, ": no host memory for a second thread");
+    const auto shift = [](const OnChipMemory& to, const OnChipMemory& from) {
+      return to.partition(0) - from.partition(0);
+    };
+    mine.own_shift[static_cast<int>(Own::kSbuf)] = shift(own->sbuf, core_.sbuf());
+    mine.own_shift[static_cast<int>(Own::kPsum)] = shift(own->psum, core_.psum());
+  }
+  for (int64_t trip = first; trip < last; ++trip) {
+    mine.registers[range.counter] = range.begin + trip * range.step;
+    size_t next = loop.begin + 1;
+    NEURON_RETURN_IF_ERROR(Run(mine, loop.end, &next));
+    ++mine.counters->instructions[static_cast<int>(steps_[loop.end].operation.opcode)];
+  }
+  return OkStatus();
+}
+
+Status LoadedProgram::RunShared(const SharedLoop& loop, const Execution& execution, bool* done) {
+  *done = false;
+  const LoopRange range = RangeOf(steps_[loop.begin], execution);
+  const double work = loop.iteration_ns * static_cast<double>(range.trips);
+  if (range.trips < 2 || work < kWorthwhileNs || HostThreads() < 2 || internal::InParts() ||
+      profile_ != nullptr || !MayShare(loop, steps_, range, execution))
+    return OkStatus();
+  const std::vector<int64_t> entered(execution.registers, execution.registers + registers_.size());
+  std::mutex mutex;
+  Status failure;
+  int64_t failed_at = range.trips;
+  ParallelFor(range.trips, 1, work, [&](int64_t first, int64_t last) {
+    std::vector<int64_t> registers = entered;
+    Counters counters;
+    Execution mine = execution;
+    mine.counters = &counters;
+    Status status = RunIterations(loop, range, first, last, mine, &registers);
+    const std::lock_guard lock(mutex);
+    execution.counters->Add(counters);
+    if (last == range.trips) std::copy(registers.begin(), registers.end(), execution.registers);
+    if (status.ok() || first > failed_at) return;
+    failed_at = first;
+    failure = std::move(status);
+  });
+  NEURON_RETURN_IF_ERROR(std::move(failure));
+  execution.registers[range.counter] = range.begin + range.trips * range.step;
+  *done = true;
+  return OkStatus();
+}
+
+Status LoadedProgram::SetRegister(const Step& step, int64_t value,
+                                  const Execution& execution) const {
   const isa::RegisterDecl& decl = program_.registers[step.control.reg];
   if (value < decl.min || value > decl.max)
     return OutOfRange(NameOf(step.operation), ": register r", step.control.reg, " would be ", value,
                       ", declared is [", decl.min, ", ", decl.max, "]");
-  registers_[step.control.reg] = value;
+  execution.registers[step.control.reg] = value;
   return OkStatus();
 }
 
-Status LoadedProgram::EnterLoop(const Step& step, bool* runs) {
-  const int64_t begin = step.control.a.Evaluate(registers_.data());
-  const int64_t end = step.control.b.Evaluate(registers_.data());
+Status LoadedProgram::EnterLoop(const Step& step, const Execution& execution, bool* runs) const {
+  const int64_t begin = step.control.a.Evaluate(execution.registers);
+  const int64_t end = step.control.b.Evaluate(execution.registers);
   *runs = begin < end;
   if (!*runs) return OkStatus();
   const int64_t last = begin + (end - 1 - begin) / step.control.step * step.control.step;
-  NEURON_RETURN_IF_ERROR(SetRegister(step, last));
-  NEURON_RETURN_IF_ERROR(SetRegister(step, begin));
-  loop_end_[step.control.reg] = end;
+  NEURON_RETURN_IF_ERROR(SetRegister(step, last, execution));
+  NEURON_RETURN_IF_ERROR(SetRegister(step, begin, execution));
+  execution.loop_ends[step.control.reg] = end;
   return OkStatus();
 }
 
-Status LoadedProgram::RunRegisterAlu(const Step& step) {
-  const StatusOr<int64_t> value = step.control.Compute(registers_.data());
+Status LoadedProgram::RunRegisterAlu(const Step& step, const Execution& execution) const {
+  const StatusOr<int64_t> value = step.control.Compute(execution.registers);
   if (!value.ok()) return value.status().WithPrefix(StrCat(NameOf(step.operation), ": "));
-  return SetRegister(step, *value);
+  return SetRegister(step, *value, execution);
 }
 
-Status LoadedProgram::RunRegisterLoad(const Step& step, const Execution& execution) {
+Status LoadedProgram::RunRegisterLoad(const Step& step, const Execution& execution) const {
   Tile tile;
   TileShape storage;
   NEURON_RETURN_IF_ERROR(
@@ -304,12 +374,12 @@ Status LoadedProgram::RunRegisterLoad(const Step& step, const Execution& executi
   if (tile.shape->element_bytes == 8) {
     int64_t value = 0;
     std::memcpy(&value, tile.data, 8);
-    return SetRegister(step, value);
+    return SetRegister(step, value, execution);
   }
   uint32_t word = 0;
   std::memcpy(&word, ReadRow(Kernels(), DomainOf(dtype), *tile.shape, tile.data, 0, 1, &word), 4);
   const bool extend = DomainOf(dtype) == Domain::kSigned;
-  return SetRegister(step, extend ? int64_t{static_cast<int32_t>(word)} : int64_t{word});
+  return SetRegister(step, extend ? int64_t{static_cast<int32_t>(word)} : int64_t{word}, execution);
 }
 
 }  // namespace neuron::emulator

@@ -16,6 +16,7 @@
 #include "emulator/operation.h"
 #include "emulator/scoreboard.h"
 #include "emulator/shadow.h"
+#include "emulator/shared_loop.h"
 #include "emulator/step.h"
 
 namespace neuron::emulator {
@@ -25,9 +26,10 @@ struct Step {
   StepControl control;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes of a DMA, at maximal counts
   bool dma = false, dynamic = false;
-  const Group* group = nullptr;      // that begins here
-  const Group* loop_body = nullptr;  // of a loop_begin: all of its body (group_loop.h)
-  const Batch* batch = nullptr;      // that begins here
+  const Group* group = nullptr;        // that begins here
+  const Group* loop_body = nullptr;    // of a loop_begin: all of its body (group_loop.h)
+  const Batch* batch = nullptr;        // that begins here
+  const SharedLoop* shared = nullptr;  // of a loop_begin
   Operation operation;
 };
 
@@ -71,21 +73,28 @@ class LoadedProgram {
   Status PrepareTensors();
   Status Decode();
   Status PrepareRegisters(std::span<BoundTensor> bound);
-  Status Run(Execution& execution, size_t* next);
-  Status SetRegister(const Step& step, int64_t value);
-  Status EnterLoop(const Step& step, bool* runs);
+  // Instructions from *next to `last`, or to a meeting, at which *next then stands.
+  Status Run(Execution& execution, size_t last, size_t* next);
+  Status SetRegister(const Step& step, int64_t value, const Execution& execution) const;
+  Status EnterLoop(const Step& step, const Execution& execution, bool* runs) const;
   // Instructions [first, last) were executed together, `times` times.
   void Count(size_t first, size_t last, int64_t times, const Execution& execution) const;
   // The loop that has just been entered, as a whole; false if it is to be walked.
   bool RunLoop(const Step& step, const Execution& execution);
-  Status RunRegisterAlu(const Step& step);
-  Status RunRegisterLoad(const Step& step, const Execution& execution);
+  // The same by threads that share its iterations; *done is false if it is to be walked.
+  Status RunShared(const SharedLoop& loop, const Execution& execution, bool* done);
+  Status RunIterations(const SharedLoop& loop, const LoopRange& range, int64_t first, int64_t last,
+                       Execution execution, std::vector<int64_t>* registers);
+  LoopRange RangeOf(const Step& step, const Execution& execution) const;
+  Status RunRegisterAlu(const Step& step, const Execution& execution) const;
+  Status RunRegisterLoad(const Step& step, const Execution& execution) const;
 
   const isa::Program program_;
   Core& core_;
   std::vector<Step> steps_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<std::unique_ptr<SharedLoop>> shared_loops_;
   std::vector<int64_t> registers_;
   std::vector<int64_t> initial_;    // registers at the start of the last execution
   std::vector<int64_t> loop_end_;   // by register: the bound its loop was entered with

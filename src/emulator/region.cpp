@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulator/decoder.h"
+
 namespace neuron::emulator {
 namespace {
 
@@ -58,6 +60,12 @@ Region Region::Of(const isa::Program& program, const TileRef& tile) {
     region.end += std::max(low, high);
   }
   return region;
+}
+
+Region PatternRegion(const isa::Program& program, const TileRef& tile) {
+  TileRef rows = tile;
+  rows.shape = ShapeOf(*tile.pattern, 0, nullptr);
+  return Region::Of(program, rows);
 }
 
 bool SameWalk(const TileRef& a, const TileRef& b) {

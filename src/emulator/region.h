@@ -21,6 +21,9 @@ struct Region {
   }
 };
 
+// Of a tile as its instruction has it: not flattened, not split into rows.
+Region PatternRegion(const isa::Program& program, const TileRef& tile);
+
 // The same elements at the same addresses in the same order, whatever the registers hold.
 bool SameWalk(const TileRef& a, const TileRef& b);
 

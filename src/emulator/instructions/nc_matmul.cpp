@@ -160,6 +160,8 @@ bool InPlace(const Matmul& matmul, const TileRef& operand) {
 
 }  // namespace
 
+bool IsMatmul(const Operation& op) { return op.execute == Execute; }
+
 bool OverwritesSum(const Operation& op) {
   return IsTranspose(op) || (op.execute == Execute && !op.as<Matmul>().accumulate);
 }
