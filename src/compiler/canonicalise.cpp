@@ -222,11 +222,7 @@ class Canonicaliser {
           if (Instruction* folded = FoldConvert(x, *operands[0])) return folded;
         break;
       case Opcode::kMultiply:
-        if (auto chain = RecogniseProduct(operands)) {
-          Attributes call;
-          call.custom_call_target = std::move(chain->target);
-          return Emit(Opcode::kCustomCall, x.shape(), {chain->operand}, std::move(call));
-        }
+        if (auto chain = RecogniseProduct(operands)) return Activation(x.shape(), *chain);
         break;
       case Opcode::kTranspose:
         if (IsIdentityPermutation(a.dimensions)) return operands[0];
@@ -252,6 +248,7 @@ class Canonicaliser {
         if (operands.size() == 1) return operands[0];
         break;
       case Opcode::kAdd:
+        if (auto chain = RecogniseSum(operands)) return Activation(x.shape(), *chain);
         if (relaxed_ && IsFloating(x.shape().dtype))
           if (const auto pieces = DisjointSum(*operands[0], *operands[1]))
             return Joined(*pieces, x.shape());
@@ -299,6 +296,12 @@ class Canonicaliser {
     std::vector<Instruction*> placed = operands;
     for (Instruction*& operand : placed) operand = Placed(operand);
     return Emit(x.opcode(), x.shape(), placed, a, x.called());
+  }
+
+  Instruction* Activation(const Shape& shape, const ActivationChain& chain) {
+    Attributes call;
+    call.custom_call_target = chain.target;
+    return Emit(Opcode::kCustomCall, shape, {chain.operand}, std::move(call));
   }
 
   // An index value is computed on the broadcast indices, by an instruction of its own for every

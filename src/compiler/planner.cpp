@@ -186,7 +186,10 @@ class Planner {
       int last = -1;
       for (const Instruction* operand : x.operands())
         last = std::max(last, plan_.KernelOf(plan_.ViewOf(operand).base));
-      if (last >= 0 && Join(x, last, kind)) return OkStatus();
+      if (last >= 0 && Join(x, last, kind)) {
+        TakeIn(x, last);
+        return OkStatus();
+      }
       // Beside what reads the same value: it is loaded once then.
       const int newest = static_cast<int>(plan_.kernels.size()) - 1;
       if (kind == KernelKind::kLoop && newest > last && ReadsAlongside(x, newest) &&
@@ -267,6 +270,7 @@ class Planner {
 
   void Open(const Instruction& x, KernelKind kind) {
     if (kind != KernelKind::kLoop) OpenScalars(x);
+    if (breaks_.contains(x.id())) sealed_.insert(static_cast<int>(plan_.kernels.size()));
     Kernel kernel;
     kernel.kind = kind;
     if (kind == KernelKind::kHero) kernel.hero = &x;
@@ -364,6 +368,62 @@ class Planner {
     return true;
   }
 
+  // Kernels of `x`'s other operands become a part of its own: a sum of two products is one kernel,
+  // though the products have nothing in common.
+  void TakeIn(const Instruction& x, int index) {
+    for (const Instruction* operand : x.operands()) {
+      const int other = plan_.KernelOf(plan_.ViewOf(operand).base);
+      if (other >= 0 && other != index) Merge(other, index);
+    }
+  }
+
+  // Moves a loop kernel's members to the front of a later one if the domain can hold both, and no
+  // kernel between reads what would come later now.
+  void Merge(int from, int to) {
+    constexpr int kFarthest = 16;  // the walk stays linear
+    constexpr size_t kMostMembers = 64;
+    const Kernel& source = plan_.kernels[static_cast<size_t>(from)];
+    Kernel k = plan_.kernels[static_cast<size_t>(to)];
+    if (from > to || to - from > kFarthest || sealed_.contains(to) || sealed_.contains(from) ||
+        source.kind != KernelKind::kLoop || k.kind != KernelKind::kLoop || source.members.empty() ||
+        source.members.size() + k.members.size() > kMostMembers ||
+        Product(source.domain) != Product(k.domain) || !RowsAreInnermost(source) ||
+        !RowsAreInnermost(k))
+      return;
+    for (int between = from + 1; between < to; ++between)
+      for (const Instruction* member : plan_.kernels[static_cast<size_t>(between)].members)
+        for (const Instruction* operand : member->operands())
+          if (operand->shape().is_array() && plan_.KernelOf(plan_.ViewOf(operand).base) == from)
+            return;
+    const bool reduces =
+        std::find(source.reduced.begin(), source.reduced.end(), true) != source.reduced.end();
+    if (!RefineDomain(k, source.domain, reduces ? &source.reduced : nullptr)) return;
+    if (ReducedElements(k) > kMostRow) return;
+    k.members.insert(k.members.begin(), source.members.begin(), source.members.end());
+    const std::vector<const Instruction*> moved = source.members;
+    const auto claim = [&](int kernel) {
+      for (const Instruction* member : moved)
+        plan_.kernel_of[static_cast<size_t>(member->id())] = kernel;
+    };
+    claim(to);
+    if (!std::all_of(k.members.begin(), k.members.end(), [&](const Instruction* member) {
+          return NaturalStrides(member->shape(), k) && OperandsLieOn(*member, to, k);
+        }))
+      return claim(from);
+    plan_.kernels[static_cast<size_t>(to)] = std::move(k);
+    plan_.kernels[static_cast<size_t>(from)].members.clear();
+  }
+
+  static bool RowsAreInnermost(const Kernel& k) {
+    bool reduced = false;
+    for (size_t d = 0; d < k.domain.size(); ++d) {
+      if (k.domain[d] == 1) continue;
+      if (reduced && !k.reduced[d]) return false;
+      reduced = k.reduced[d];
+    }
+    return true;
+  }
+
   // What earlier members read must be expressible on the refined domain.
   bool OthersStillFit(const Kernel& k) const {
     for (const Instruction* member : k.members)
@@ -397,6 +457,7 @@ class Planner {
   const std::set<int64_t>& breaks_;  // ids of instructions that open a kernel
   const hlo::Computation& entry_;
   Plan plan_;
+  std::set<int> sealed_;                           // kernels that a break opened
   std::vector<bool> is_result_, live_, deferred_;  // by instruction id
 };
 

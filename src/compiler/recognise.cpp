@@ -13,6 +13,7 @@ struct Match {
   std::string_view name;
 };
 constexpr Match kGelu{isa::ActivationFunction::kGelu, "gelu"};
+constexpr Match kGeluDx{isa::ActivationFunction::kGeluDx, "gelu_dx"};
 constexpr Match kGeluTanh{isa::ActivationFunction::kGeluApprxTanh, "gelu_apprx_tanh"};
 
 // A constant, spread or not, of exactly this fp32 value.
@@ -33,6 +34,10 @@ Instruction* With(Instruction* x, Opcode opcode, float value) {
 bool IsProduct(const Instruction* x, const Instruction* a, const Instruction* b) {
   return x->opcode() == Opcode::kMultiply &&
          ((x->operand(0) == a && x->operand(1) == b) || (x->operand(0) == b && x->operand(1) == a));
+}
+
+ActivationChain Chain(Instruction* x, const Match& match) {
+  return {x, std::string(kActivationCall) + std::string(match.name)};
 }
 
 // x, if `inner` is (x + ((x x) x) 0.044715) sqrt(2 / pi).
@@ -60,7 +65,24 @@ std::optional<ActivationChain> Gelu(Instruction* half, Instruction* rest) {
     match = &kGelu;
   if (function->opcode() == Opcode::kTanh && IsCubic(function->operand(0), x)) match = &kGeluTanh;
   if (match == nullptr) return std::nullopt;
-  return ActivationChain{x, std::string(kActivationCall) + std::string(match->name)};
+  return Chain(x, *match);
+}
+
+// (f(x) + 1) 0.5 + x (exp((x x) -0.5) / sqrt(2 pi)), with the error function.
+std::optional<ActivationChain> GeluGradient(Instruction* cdf, Instruction* rest) {
+  Instruction* sum = With(cdf, Opcode::kMultiply, 0.5f);
+  Instruction* function = sum != nullptr ? With(sum, Opcode::kAdd, 1.0f) : nullptr;
+  if (function == nullptr || function->opcode() != Opcode::kErf) return std::nullopt;
+  Instruction* x = With(function->operand(0), Opcode::kMultiply, 0.707106781f);
+  if (x == nullptr || rest->opcode() != Opcode::kMultiply) return std::nullopt;
+  for (int i = 0; i < 2; ++i) {
+    if (rest->operand(i) != x) continue;
+    Instruction* density = With(rest->operand(1 - i), Opcode::kMultiply, 0.398942280f);
+    if (density == nullptr || density->opcode() != Opcode::kExp) continue;
+    const Instruction* square = With(density->operand(0), Opcode::kMultiply, -0.5f);
+    if (square != nullptr && IsProduct(square, x, x)) return Chain(x, kGeluDx);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -71,10 +93,16 @@ std::optional<ActivationChain> RecogniseProduct(std::span<Instruction* const> op
   return Gelu(operands[1], operands[0]);
 }
 
+std::optional<ActivationChain> RecogniseSum(std::span<Instruction* const> operands) {
+  if (operands.size() != 2 || operands[0]->shape().dtype != DType::kF32) return std::nullopt;
+  if (auto chain = GeluGradient(operands[0], operands[1])) return chain;
+  return GeluGradient(operands[1], operands[0]);
+}
+
 std::optional<isa::ActivationFunction> ActivationOf(const Instruction& call) {
   if (call.opcode() != Opcode::kCustomCall) return std::nullopt;
   const std::string& target = call.attributes().custom_call_target;
-  for (const Match& match : {kGelu, kGeluTanh})
+  for (const Match& match : {kGelu, kGeluDx, kGeluTanh})
     if (target.starts_with(kActivationCall) && target.substr(kActivationCall.size()) == match.name)
       return match.function;
   return std::nullopt;

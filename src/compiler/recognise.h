@@ -20,8 +20,9 @@ struct ActivationChain {
   hlo::Instruction* operand = nullptr;
   std::string target;  // of the custom call
 };
-// Whether an fp32 product of these operands ends a chain.
+// Whether an fp32 product, or sum, of these operands ends a chain.
 std::optional<ActivationChain> RecogniseProduct(std::span<hlo::Instruction* const> operands);
+std::optional<ActivationChain> RecogniseSum(std::span<hlo::Instruction* const> operands);
 
 // The function of such a custom call; nullopt for any other instruction.
 std::optional<isa::ActivationFunction> ActivationOf(const hlo::Instruction& call);

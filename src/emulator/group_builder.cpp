@@ -132,6 +132,8 @@ bool GroupBuilder::SpreadsFit(const Part& part) {
     } else if (step.kind == RowStep::Kind::kBinary && step.form == OperandForm::kRowRow &&
                !step.scalar) {
       if (is_spread(step.a) && is_spread(step.b)) return false;
+    } else if (step.kind == RowStep::Kind::kSelect && !step.scalar) {
+      if (is_spread(step.a) && is_spread(step.b)) return false;
     } else if (is_spread(step.a) || is_spread(step.b) || is_spread(step.c)) {
       return false;
     }
@@ -270,6 +272,11 @@ void GroupBuilder::AddRows(const Part& part) {
     for (int16_t* operand : {&step.a, &step.b, &step.c})
       if (*operand >= 0) *operand = map[*operand];
     if (step.kind == RowStep::Kind::kBinary && !step.scalar) AddSpreadForm(&step);
+    if (step.kind == RowStep::Kind::kSelect && !step.scalar) {
+      const int16_t row = scalar_[step.a] ? step.b : step.a;
+      for (int16_t* operand : {&step.a, &step.b, &step.c})
+        if (scalar_[*operand]) *operand = AddSpread(*operand, row);
+    }
     switch (step.kind) {
       case RowStep::Kind::kLoad:
       case RowStep::Kind::kLoadScalar:
@@ -300,6 +307,20 @@ void GroupBuilder::AddSpreadForm(RowStep* step) const {
   if (scalar_[step->a]) step->form = OperandForm::kValueRow;
   step->binary = Kernels().binary[static_cast<int>(step->domain)][static_cast<int>(step->alu)]
                                  [static_cast<int>(step->form)];
+}
+
+// A row of the value that `scalar` is for it, as long as the row `like`.
+int16_t GroupBuilder::AddSpread(int16_t scalar, int16_t like) {
+  RowStep step;
+  step.kind = RowStep::Kind::kBinary;
+  step.domain = Domain::kSigned;  // bits, whatever they mean
+  step.alu = isa::AluOp::kBypass;
+  step.form = OperandForm::kValueRow;
+  step.binary = Kernels().binary[static_cast<int>(step.domain)][static_cast<int>(step.alu)]
+                                [static_cast<int>(step.form)];
+  step.a = scalar;
+  step.b = like;
+  return Append(step);
 }
 
 void GroupBuilder::AddReduction(const Part& part) {

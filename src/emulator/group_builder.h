@@ -69,6 +69,7 @@ class GroupBuilder {
   int16_t AddReduce(int16_t row, isa::AluOp op, bool negate, float* accumulator);
   void StoreScalar(const Part& part, int16_t value, int tile, ConvertKernel convert);
   void AddSpreadForm(RowStep* step) const;
+  int16_t AddSpread(int16_t scalar, int16_t like);
   int16_t AddLoad(RowStep step);
   void AddStore(RowStep step);
   int16_t Append(RowStep step);

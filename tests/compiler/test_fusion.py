@@ -2,9 +2,10 @@
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
-from compiler.harness import check
+from compiler.harness import check, compile_function
 
 
 @pytest.fixture
@@ -97,3 +98,61 @@ def test_readers_of_one_value_share_a_kernel():
     x, grad = (rng.standard_normal((300, 700)).astype(np.float32) for _ in range(2))
     program = check(gelu_gradient, x, grad, tolerance=1e-5)
     assert program.compiled.scratch_bytes == 0
+
+
+def test_the_gradient_of_gelu_is_one_activation():
+    """As PyTorch's lowering writes it, and to the same bits as the chain of instructions."""
+
+    def gradient(x, grad, half):
+        cdf = half(jax.lax.erf(x * np.float32(0.5**0.5)) + np.float32(1))
+        pdf = jnp.exp(x * x * np.float32(-0.5)) * np.float32((2 * np.pi) ** -0.5)
+        return grad * (cdf + x * pdf)
+
+    x = np.linspace(-20, 20, 210_000, dtype=np.float32).reshape(300, 700)
+    grad = np.ones_like(x)
+    times = check(lambda x, g: gradient(x, g, lambda y: y * np.float32(0.5)), x, grad)
+    divided = compile_function(lambda x, g: gradient(x, g, lambda y: y / np.float32(2)), x, grad)
+    assert times.compiled.disassembly.count("gelu_dx") > 0
+    assert divided.compiled.disassembly.count("gelu_dx") == 0
+    assert times(x, grad)[0].tobytes() == divided(x, grad)[0].tobytes()
+
+
+def test_what_meets_in_one_sum_is_one_kernel(rng):
+    """The products read nothing in common: each would open a kernel of its own."""
+
+    def function(a, b, c, d, e, f):
+        return a * b + c * d - jnp.exp(e) * f, ((c + d) * (e - f)).sum(-1)
+
+    program = check(function, *(normal(rng, 64, 96) for _ in range(6)), tolerance=1e-5)
+    assert program.compiled.scratch_bytes == 0
+
+
+def test_a_kernel_that_another_one_needs_first_stays_before_it(rng):
+    def function(a, b, c):
+        p = a * b
+        q = (p @ c) @ c
+        return p.sum(-1, keepdims=True) + q * c + p
+
+    check(function, *(normal(rng, 64, 64) for _ in range(3)), tolerance=1e-3)
+
+
+FULL, ROW, ONE = (40, 300), (40, 1), (1, 1)
+
+
+@pytest.mark.parametrize("groups", ["1", "0"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize(
+    "shapes",
+    [(ONE, FULL, FULL), (ROW, FULL, FULL), (FULL, ROW, FULL), (FULL, FULL, ONE), (ROW, FULL, ROW),
+     (ONE, ROW, FULL), (FULL, ROW, ONE)],
+)  # fmt: skip
+def test_selections_by_and_of_one_value_per_row(rng, shapes, dtype, groups, monkeypatch):
+    """Between other work on the rows, which such a selection must not part."""
+    monkeypatch.setenv("TORCHNEURON_INSTRUCTION_GROUPS", groups)
+    p, a, b = (rng.integers(-9, 9, shape) for shape in shapes)
+
+    def function(p, a, b):
+        a, b = a + a, jnp.negative(b)
+        return jnp.where(p > 0, a, b) * jnp.asarray(3, dtype)
+
+    check(function, p.astype(np.int32), a.astype(dtype), b.astype(dtype), tolerance=0)

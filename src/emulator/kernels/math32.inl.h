@@ -107,9 +107,8 @@ inline float GeluTanh32(float x) {
   return (0.5f * x) * (1.0f + Tanh32(inner));
 }
 inline float GeluDx32(float x) {
-  const float cdf = 0.5f * (1.0f + Erf32(x * 0.707106781f));
-  const float a = Abs32(x) > 15.0f ? 15.0f : x;  // the density is 0 there
-  return Fma(a * 0.398942280f, Exp32(-0.5f * (a * a)), cdf);
+  const float cdf = (Erf32(x * 0.707106781f) + 1.0f) * 0.5f;
+  return cdf + x * (Exp32((x * x) * -0.5f) * 0.398942280f);
 }
 
 }  // namespace math

@@ -25,14 +25,35 @@ inline __m512i Interleave(const uint16_t* low, const uint16_t* high, int64_t n) 
   return _mm512_or_si512(a, _mm512_slli_epi32(b, 16));
 }
 
+// 32 columns of two partitions at once.
+inline void InterleaveWide(uint32_t* to, const uint16_t* low, const uint16_t* high) {
+  alignas(64) static constexpr uint16_t kFirst[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
+                                                      37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
+                                                      11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+  const __m512i first = _mm512_load_si512(kFirst);
+  const __m512i second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
+  const __m512i a = _mm512_loadu_si512(low), b = _mm512_loadu_si512(high);
+  _mm512_store_si512(to, _mm512_permutex2var_epi16(a, first, b));
+  _mm512_store_si512(to + 16, _mm512_permutex2var_epi16(a, second, b));
+}
+
 inline void Pack(uint32_t* to, int64_t pitch, const char* from, int64_t stride, int64_t k,
                  int64_t first, int64_t columns, int64_t n) {
+  constexpr int64_t kAhead = 16;  // rows: their pitch is beyond what the host prefetches by itself
   for (int64_t pair = 0; 2 * pair < k; ++pair) {
-    const auto* low = reinterpret_cast<const uint16_t*>(from + 2 * pair * stride) + first;
-    const auto* high =
-        2 * pair + 1 < k ? reinterpret_cast<const uint16_t*>(from + (2 * pair + 1) * stride) + first
-                         : nullptr;
-    for (int64_t j = 0; j < columns; j += 16)
+    const char* row = from + 2 * pair * stride + 2 * first;
+    const auto* low = reinterpret_cast<const uint16_t*>(row);
+    const auto* high = 2 * pair + 1 < k ? reinterpret_cast<const uint16_t*>(row + stride) : nullptr;
+    int64_t j = 0;
+    if (high != nullptr)
+      for (; j + 32 <= columns && j + 32 <= n; j += 32) {
+        if (2 * pair + kAhead < k) {
+          _mm_prefetch(row + kAhead * stride + 2 * j, _MM_HINT_T0);
+          _mm_prefetch(row + (kAhead + 1) * stride + 2 * j, _MM_HINT_T0);
+        }
+        InterleaveWide(to + pair * pitch + j, low + j, high + j);
+      }
+    for (; j < columns; j += 16)
       _mm512_store_si512(to + pair * pitch + j,
                          Interleave(low + j, high == nullptr ? nullptr : high + j, n - j));
   }
