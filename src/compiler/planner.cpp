@@ -362,7 +362,7 @@ class Planner {
       for (int64_t d : x.attributes().dimensions) reduced[static_cast<size_t>(d)] = true;
     }
     if (!RefineDomain(k, shape.dims, reduces ? &reduced : nullptr)) return false;
-    if (reduces && ReducedElements(k) > kMostRow) return false;
+    if ((reduces && ReducedElements(k) > kMostRow) || !RowFitsFreeAxes(k)) return false;
     if (!OperandsLieOn(x, index, k) || !OthersStillFit(k)) return false;
     Add(x, index, std::move(k));
     return true;
@@ -398,7 +398,7 @@ class Planner {
     const bool reduces =
         std::find(source.reduced.begin(), source.reduced.end(), true) != source.reduced.end();
     if (!RefineDomain(k, source.domain, reduces ? &source.reduced : nullptr)) return;
-    if (ReducedElements(k) > kMostRow) return;
+    if (ReducedElements(k) > kMostRow || !RowFitsFreeAxes(k)) return;
     k.members.insert(k.members.begin(), source.members.begin(), source.members.end());
     const std::vector<const Instruction*> moved = source.members;
     const auto claim = [&](int kernel) {
@@ -412,6 +412,13 @@ class Planner {
       return claim(from);
     plan_.kernels[static_cast<size_t>(to)] = std::move(k);
     plan_.kernels[static_cast<size_t>(from)].members.clear();
+  }
+
+  // A reduced row lies whole along the free axes of a tile, of which there are four.
+  static bool RowFitsFreeAxes(const Kernel& k) {
+    int axes = 0;
+    for (size_t d = 0; d < k.domain.size(); ++d) axes += k.reduced[d] && k.domain[d] > 1 ? 1 : 0;
+    return axes <= isa::AccessPattern::kMaxDims;
   }
 
   static bool RowsAreInnermost(const Kernel& k) {
