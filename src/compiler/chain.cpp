@@ -13,8 +13,7 @@ namespace {
 using hlo::Instruction;
 
 constexpr size_t kReach = 32;  // kernels after the first stage that are looked at
-constexpr int64_t kMostWidth = 512;
-constexpr int64_t kPsumBanks = 8, kBankWords = 512;
+constexpr int64_t kPsumBanks = 8;
 
 int64_t Blocks(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
@@ -30,7 +29,7 @@ int64_t ChainBytes(const Plan& plan, const ChainProblem& p) {
     const int64_t slots = x.contracts_rows ? 1 : Blocks(p.columns(), isa::kPartitions);
     bytes += slots * x.width * ByteSize(x.moving.view.dtype);
     if (!x.contracts_rows) bytes += slots * isa::kPartitions * ByteSize(x.taken->shape().dtype);
-    bytes += (PeakBytes(plan, x.shaped) + 8) * std::min(x.width, kMostWidth);
+    bytes += (PeakBytes(plan, x.shaped) + 8) * std::min(x.width, kWidthAtOnce);
   }
   return bytes;
 }
@@ -39,8 +38,8 @@ bool Fits(const Plan& plan, const ChainProblem& p) {
   int64_t banks = 2 + 2 * static_cast<int64_t>(p.producers.size());
   for (const ChainConsumer& x : p.consumers) {
     if (!x.contracts_rows) continue;
-    if (x.width > kMostWidth) return false;
-    banks += Blocks(Blocks(p.columns(), isa::kPartitions), kBankWords / x.width);
+    if (x.width > kWidthAtOnce) return false;
+    banks += Blocks(Blocks(p.columns(), isa::kPartitions), kWidthAtOnce / x.width);
   }
   return banks <= kPsumBanks && ChainBytes(plan, p) <= kTileBytes;
 }

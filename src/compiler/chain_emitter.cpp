@@ -12,7 +12,7 @@ namespace neuron::compiler {
 namespace {
 
 constexpr int64_t kRows = isa::kPartitions;
-constexpr int64_t kBankColumns = 512;     // fp32 words of a PSUM bank
+constexpr int64_t kBankColumns = kWidthAtOnce;
 constexpr int64_t kColumnsInPsum = 1024;  // of a row of scores that leave PSUM at once
 constexpr int64_t kMostBands = 8;         // blocks of rows with the same live columns
 

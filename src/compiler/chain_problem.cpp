@@ -191,6 +191,7 @@ class Maker {
     const Side x = SideOf(plan_, *stage.hero, left ? 0 : 1);
     const Side other = SideOf(plan_, *stage.hero, left ? 1 : 0);
     if (!Outside(other.view.base)) return false;
+    if (ByteSize(x.view.dtype) < 2) return false;  // its tiles could not be transposed
     if (x.view.offset != 0 || x.view.dtype != x.view.base->shape().dtype ||
         x.view.base->shape().num_elements() != Product(body.domain))
       return false;
@@ -302,7 +303,9 @@ class Maker {
     if (!in_body_.contains(view.base) || !results_.contains(view.base)) return false;
     if (view.offset != 0 || view.dtype != view.base->shape().dtype) return false;
     const int64_t elements = view.base->shape().num_elements();
-    if (elements == Product(problem_.body.domain)) return false;
+    if (elements == 1 || elements == Product(problem_.body.domain)) return false;
+    // Or the epilogue would load it ahead of its loop over the width.
+    if (c.width > kWidthAtOnce) return false;
     const auto natural = NaturalStrides(view.base->shape(), problem_.body);
     for (size_t d = 0; d < strides.size(); ++d) {
       const int from = c.body_dim[d];

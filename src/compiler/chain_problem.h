@@ -16,6 +16,9 @@
 
 namespace neuron::compiler {
 
+// Of a consumer's result: what one PSUM bank holds in fp32.
+inline constexpr int64_t kWidthAtOnce = 512;
+
 struct ChainProducer {
   const Kernel* stage = nullptr;
   Dims k;

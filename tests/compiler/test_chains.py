@@ -183,6 +183,29 @@ def test_a_hidden_layer_stays_on_chip():
     assert program.compiled.scratch_bytes == 0
 
 
+@pytest.mark.parametrize(("t", "s", "d"), [(100, 90, 600), (300, 200, 64), (100, 90, 64)])
+def test_rows_are_divided_by_their_sums_after_the_second_dot(t, s, d):
+    """The consumer's epilogue reads what the body has computed for these rows, and not before."""
+
+    def function(q, k, v):
+        e = jnp.exp(q @ k.T - 4)
+        return (1 / e.sum(-1, keepdims=True)) * (e @ v)
+
+    check(function, normal(t, 8), normal(s, 8), normal(s, d), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16, ml_dtypes.float8_e5m2])
+def test_narrow_values_all_the_way(dtype):
+    """Dots whose results are rounded to the operands' dtype; bytes cannot be transposed by DMA."""
+
+    def function(q, k, v):
+        s = jnp.einsum("qd,kd->qk", q, k, preferred_element_type=dtype)
+        return jnp.einsum("qk,kd->qd", jnp.maximum(s, 0), v, preferred_element_type=dtype)
+
+    eighths = (np.random.default_rng(i).integers(-2, 3, (150, 32)) / 8 for i in range(3))
+    check(function, *(x.astype(dtype) for x in eighths), tolerance=0.2)
+
+
 def test_dots_of_one_shape_in_a_row():
     """Each takes up what the one before made: no two of them are made beside each other."""
 
