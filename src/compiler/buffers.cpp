@@ -136,7 +136,8 @@ class Assigner {
                                " cannot be a run-time scalar; only rank 0 can");
       const Register reg = ctx_.b.AddRegister({.scalar_slot = static_cast<int32_t>(slot)});
       ctx_.SetScalar(p, reg, slot);
-      ctx_.SetBuffer(p, {scalars, 8 * slot});
+      const bool narrow = IsFloating(p->shape().dtype) && ByteSize(p->shape().dtype) < 4;
+      ctx_.SetBuffer(p, {scalars, 8 * slot + (narrow ? 4 : 0)});
       signature.scalar_parameters.push_back(number);
       ++slot;
     }

@@ -227,6 +227,9 @@ class Canonicaliser {
       case Opcode::kTranspose:
         if (IsIdentityPermutation(a.dimensions)) return operands[0];
         break;
+      case Opcode::kSelect:
+        if (const auto chosen = KnownPredicate(*operands[0])) return operands[*chosen ? 1 : 2];
+        break;
       case Opcode::kBroadcast:
         if (operands[0]->shape() == x.shape()) return operands[0];
         if (IsIndexValue(*operands[0])) return Spread(operands[0], x.shape(), a);
@@ -423,6 +426,15 @@ class Canonicaliser {
       a.slice_strides.push_back(1);
     }
     return Emit(Opcode::kSlice, x.shape(), {operands[0]}, std::move(a));
+  }
+
+  static std::optional<bool> KnownPredicate(const Instruction& predicate) {
+    const Instruction* x = &predicate;
+    while (x->opcode() == Opcode::kBroadcast || x->opcode() == Opcode::kReshape) x = x->operand(0);
+    if (x->opcode() != Opcode::kConstant || !x->attributes().literal.IsSplat() ||
+        x->shape().num_elements() == 0)
+      return std::nullopt;
+    return x->attributes().literal.AsInt64() != 0;
   }
 
   Instruction* FoldConvert(const Instruction& x, const Instruction& constant) {

@@ -11,7 +11,8 @@
 //   [0, B)        byte offset of each bound buffer: inputs in parameter order, then outputs that
 //                 are not aliased
 //   [B, B + S)    run-time scalar parameters, in parameter order: fp32 bits in the low word for
-//                 floating dtypes of up to 32 bits (value converted to fp32), f64 bits for f64,
+//                 floating dtypes of up to 32 bits (value converted to fp32; a narrower dtype's own
+//                 bits in the high word, for what reads it as memory), f64 bits for f64,
 //                 sign-extended integers, 0 or 1 for pred
 //   then extents of dynamic dimensions, in order of (parameter, dimension)
 #pragma once

@@ -130,13 +130,10 @@ StatusOr<LoopBody::Source> LoopBody::SourceOf(const Instruction* operand) {
   load.view = view;
   NEURON_ASSIGN_OR_RETURN(load.strides, DomainStrides(view));
   source.kind = Source::Kind::kLoad;
-  if (const Register reg = ctx_->ScalarRegister(base); reg != isa::kNoRegister) {
-    // The block holds fp32 for every narrow float.
-    load.widened = IsFloating(view.dtype) && ByteSize(view.dtype) < 4;
-    if (!IsWide(view.dtype)) {
-      source.kind = Source::Kind::kRegister;
-      source.reg = reg;
-    }
+  if (const Register reg = ctx_->ScalarRegister(base);
+      reg != isa::kNoRegister && !IsWide(view.dtype)) {
+    source.kind = Source::Kind::kRegister;
+    source.reg = reg;
   }
   for (size_t i = 0; i < loads_.size(); ++i)
     if (loads_[i].view.base == load.view.base && loads_[i].view.dtype == load.view.dtype &&
@@ -249,16 +246,6 @@ Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
                                                         CountsOf(spec, held.axes)));
   held.tile = tile;
   held.owned = true;
-  if (load.widened) {
-    NEURON_ASSIGN_OR_RETURN(
-        const Tile fp32, ctx_->AllocateTile(DType::kF32, spec.partition.count, CountsOf(spec, 0)));
-    View view = load.view;
-    view.dtype = DType::kF32;
-    ctx_->DmaCopy(fp32.pattern, ctx_->HbmPattern(view, load.strides, spec, true));
-    ctx_->TensorCopy(tile.pattern, fp32.pattern);
-    ctx_->Free(fp32);
-    return OkStatus();
-  }
   if (load.view.base->opcode() != Opcode::kIota) {
     const AccessPattern from = ctx_->HbmPattern(load.view, load.strides, spec, true);
     if (!TransposeLoad(*ctx_, tile.pattern, from)) ctx_->DmaCopy(tile.pattern, from);

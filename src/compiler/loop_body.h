@@ -68,7 +68,6 @@ class LoopBody {
     Dims strides;       // per domain dimension
     int last_use = -1;  // member index
     bool invariant = false;
-    bool widened = false;  // a narrow float in the scalar block, where it is fp32
     Held held;
   };
   struct Member {

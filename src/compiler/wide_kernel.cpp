@@ -190,10 +190,6 @@ KernelInput InputOf(EmitContext& ctx, const Instruction* operand) {
     ctx.SetBuffer(view.base, ctx.ConstantBuffer(view.base->attributes().literal.bytes()));
   KernelInput in;
   in.dtype = view.dtype;
-  // The scalar block holds fp32 for every narrow float.
-  if (ctx.ScalarRegister(view.base) != isa::kNoRegister && IsFloating(in.dtype) &&
-      ByteSize(in.dtype) < 4)
-    in.dtype = DType::kF32;
   in.span = FlatTile(ctx, view.base, in.dtype);
   in.view.offset = view.offset;
   in.view.strides = view.strides;

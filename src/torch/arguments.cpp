@@ -132,13 +132,23 @@ int64_t Float32Bits(double value) {
   return std::bit_cast<int32_t>(static_cast<float>(value)) & int64_t{0xffffffff};
 }
 
+// Of a floating dtype narrower than 32 bits.
+int64_t NarrowBits(double value, DType dtype) {
+  const auto x = static_cast<float>(value);
+  if (dtype == DType::kBF16) return ToBFloat16(x).bits;
+  if (dtype == DType::kF16) return ToFloat16(x).bits;
+  return FloatToFloat8(dtype, x);
+}
+
 int64_t SlotOf(const c10::Scalar& value, DType dtype) {
   if (dtype == DType::kC64) {
     const c10::complex<double> z = value.toComplexDouble();
     return Float32Bits(z.real()) | Float32Bits(z.imag()) << 32;
   }
   if (dtype == DType::kF64) return std::bit_cast<int64_t>(value.toDouble());
-  if (IsFloating(dtype)) return Float32Bits(value.toDouble());
+  if (dtype == DType::kF32) return Float32Bits(value.toDouble());
+  if (IsFloating(dtype))
+    return NarrowBits(value.toDouble(), dtype) << 32 | Float32Bits(value.toDouble());
   if (dtype == DType::kPred) return value.toDouble() != 0 ? 1 : 0;
   if (value.isFloatingPoint()) return static_cast<int64_t>(value.toDouble());
   return value.toLong();

@@ -35,7 +35,9 @@ def _slot(value, dtype) -> int:
     if dtype == np.float64:
         return int(np.float64(value).view(np.int64))
     if dtype.kind in "fV" or dtype == ml_dtypes.bfloat16:
-        return int(np.float32(value).view(np.uint32))
+        low = int(np.float32(value).view(np.uint32))
+        own = np.asarray(value, dtype).view(f"u{dtype.itemsize}")
+        return low if dtype.itemsize == 4 else int(own) << 32 | low
     return int(value)
 
 

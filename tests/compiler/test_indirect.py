@@ -46,6 +46,20 @@ def test_gather(case):
     assert program.compiled.gpsimd_kernels == []
 
 
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.float64, np.int32, np.int64, np.float16, ml_dtypes.bfloat16]
+)
+@pytest.mark.parametrize("place", [[], [2]])
+def test_scatter_of_a_run_time_scalar(dtype, place):
+    """DMA reads the scalar as memory, in its own dtype, where instructions read a register."""
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    x, index = normal(40).astype(dtype), np.array([[7]], np.int32)
+    check(
+        lambda x, i, s: lax.scatter(x, i, lax.reshape(s, (1,)), numbers, mode="drop"),
+        x, index, dtype(-8.5), scalars=place, tolerance=0,
+    )  # fmt: skip
+
+
 UNIQUE = RNG.permutation(50)[:20, None].astype(np.int32)
 SCATTERS = {
     "add_rows": (scatter(lax.scatter_add, (1,), 0), normal(50, 40), indices(50, 300),

@@ -37,6 +37,17 @@ CASES = {
     "fft": (jnp.fft.fft, [normal(3, 12).astype(np.complex64)], "fft"),
     "rfft2": (jnp.fft.rfft2, [normal(3, 12, 10)], "fft"),
     "irfft": (jnp.fft.irfft, [normal(3, 12).astype(np.complex64)], "fft"),
+    "fft_of_a_prime": (jnp.fft.fft, [normal(3, 101).astype(np.complex64)], "fft"),
+    "fft_of_a_large_prime_double": (
+        jnp.fft.fft, [normal(2, 331, dtype=np.float64).astype(np.complex128)], "fft"),
+    "ifftn": (jnp.fft.ifftn, [normal(3, 12, 10).astype(np.complex64)], "fft"),
+    "rfft_of_an_odd_length": (jnp.fft.rfft, [normal(3, 45)], "fft"),
+    "irfft_of_an_odd_length": (
+        lambda x: jnp.fft.irfft(x, 45), [normal(3, 23).astype(np.complex64)], "fft"),
+    "rfftn_double": (jnp.fft.rfftn, [normal(3, 4, 10, dtype=np.float64)], "fft"),
+    "fft_gradient": (
+        jax.grad(lambda x: jnp.sum(jnp.abs(jnp.fft.rfft(x)) ** 2 * jnp.arange(8))),
+        [normal(3, 15)], "fft"),
     "sum_pool_of_wide": (
         lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 3), (1, 2), "SAME"),
         [normal(5, 40, dtype=np.float64)], "reduce_window_wide"),
@@ -53,6 +64,14 @@ def test_against_xla(case):
     function, arguments, kernel = CASES[case]
     program = check(function, *arguments, tolerance=1e-4)
     assert kernel in program.compiled.gpsimd_kernels
+
+
+@pytest.mark.parametrize("value", [1 + 2j, 2.0**60 + 256, 3.0])
+def test_fill_with_a_wide_number(value):
+    """A fill is made of words, and each is the number's own: the imaginary part too."""
+    dtype = np.complex64 if isinstance(value, complex) else np.int64
+    value = value if dtype == np.complex64 else int(value) + 1
+    check(lambda x: (jnp.full((3, 5), value, dtype), x), X, tolerance=0)
 
 
 @pytest.mark.parametrize("words", [2, 3])

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from compiler.harness import check
+from compiler.harness import check, check_text
 
 SHAPES = [(1,), (16,), (129,), (1000003,), (33, 100), (2, 3, 5000), (300, 2, 2), (3, 4097)]
 
@@ -74,6 +74,21 @@ def test_select_clamp_iota_constant(rng):
     check(lambda x: jnp.clip(x, -0.5, 0.5), x)
     check(lambda x: jnp.where(jnp.arange(33)[:, None] >= jnp.arange(100), x, -jnp.inf), x)
     check(lambda x: x + table, x)
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_select_by_a_constant(chosen, rng):
+    text = f"""HloModule select
+ENTRY main {{
+  x = f32[3,4] parameter(0)
+  y = f32[3,4] parameter(1)
+  scalar = pred[] constant({str(chosen).lower()})
+  all = pred[3,4] broadcast(scalar), dimensions={{}}
+  one = f32[3,4] select(all, x, y)
+  ROOT both = f32[3,4] add(one, y)
+}}"""
+    x, y = normal(rng, 3, 4), normal(rng, 3, 4)
+    check_text(text, x, y, tolerance=0)
 
 
 @pytest.mark.parametrize("place", [[], [1]])
