@@ -363,7 +363,7 @@ Value Args::FirstError(Builder& b, const std::vector<Value>& records) {
   return first;
 }
 
-void Args::SetRows(Value count, std::vector<size_t> results) {
+void Args::SetRows(Value count, std::vector<CountedResult> results) {
   row_count_ = count;
   counted_results_ = std::move(results);
 }

@@ -65,6 +65,14 @@ enum class DataError : int32_t {
 
 constexpr int64_t kErrorWords = 5;
 
+// A result that has, along `dimension`, as many elements as data decide.
+struct CountedResult {
+  CountedResult(size_t result, int64_t dimension = 0)  // NOLINT(google-explicit-constructor)
+      : result(result), dimension(dimension) {}
+  size_t result;
+  int64_t dimension;
+};
+
 class Args {
  public:
   // `next_parameter`: HLO parameters from this number on are free for scalars. `op`: what error
@@ -110,11 +118,11 @@ class Args {
               hlo::Value high = {});
 
   // How many rows of a result there are depends on data: the results at `results` have the most
-  // there can be along their first dimension, and `count` (s32[]) of them, the first, mean
+  // there can be along their counted dimension, and `count` (s32[]) of them, the first, mean
   // something. Eager execution reads the count and cuts them; a graph cannot.
-  void SetRows(hlo::Value count, std::vector<size_t> results);
+  void SetRows(hlo::Value count, std::vector<CountedResult> results);
   const std::optional<hlo::Value>& row_count() const { return row_count_; }
-  const std::vector<size_t>& counted_results() const { return counted_results_; }
+  const std::vector<CountedResult>& counted_results() const { return counted_results_; }
 
   // torch.result_type over the tensor and scalar arguments at these positions: dimensioned tensors
   // before zero-dim ones before numbers, by category; floats stay in the default dtype.
@@ -147,7 +155,7 @@ class Args {
   int64_t philox_parameter_ = -1;
   int64_t philox_numbers_ = 0;
   std::optional<hlo::Value> row_count_;
-  std::vector<size_t> counted_results_;
+  std::vector<CountedResult> counted_results_;
   std::vector<hlo::Value> errors_;  // s32[kErrorWords] each
 };
 

@@ -119,6 +119,37 @@ Values LowerDist(Builder& b, Args& args) {
   return {Power(Expr(b, b.ReduceSum(Power(d, p), all)), 1 / p).As(dtype)};
 }
 
+// (self, bins, min, max): min = max stands for the data's own range. What lies outside is not
+// counted, nor is NaN.
+Values LowerHistc(Builder& b, Args& args) {
+  const DType dtype = args.dtype_of(0);
+  if (!IsFloating(dtype)) {
+    b.Fail(Unimplemented(args.overload(), ": ", DTypeName(dtype)));
+    return {};
+  }
+  const DType compute = ComputeType(dtype);
+  const int64_t bins = args.integer(1), n = args.tensor(0).shape().num_elements();
+  const Expr zeros = {b, b.Full(hlo::Shape::Array(DType::kS32, {bins}), 0)};
+  if (n == 0) return {zeros.As(dtype)};
+  const Expr x = Reshaped(Operand(args, 0, compute), {n});
+  Expr low = Scalar(args, 2, compute), high = Scalar(args, 3, compute);
+  const Expr own_range = low == high;
+  low = Select(own_range, {b, b.ReduceMin(x, {0})}, low);
+  high = Select(own_range, {b, b.ReduceMax(x, {0})}, high);
+  const Expr one_value = low == high;
+  low = Select(one_value, low - 1.0, low);
+  high = Select(one_value, high + 1.0, high);
+  const Expr inside = (x >= low) && (x <= high);
+  const Expr place = Floor((x - low) * static_cast<double>(bins) / (high - low));
+  const Expr bin =
+      Minimum(Select(inside, place, 0.0), static_cast<double>(bins - 1)).As(DType::kS32);
+  // Behind the last bin a scatter drops what is not counted.
+  const Expr ones = {b, b.Full(hlo::Shape::Array(DType::kS32, {n}), 1)};
+  const Expr counts =
+      ScatterAlong(zeros, 0, Select(inside, bin, bin.LikeInt(bins)), ones, ScatterMode::kAdd);
+  return {counts.As(dtype)};
+}
+
 // (self, other): x 2^other
 Values LowerLdexp(Builder&, Args& args) {
   const DType dtype = FloatType(args, args.ResultType({0, 1}));
@@ -138,6 +169,7 @@ constexpr Row kRows[] = {
     {"aten::isin.Scalar_Tensor", LowerIsin, kReal, kNoFlags, At({0})},
     {"aten::masked_scatter", LowerMaskedScatter, Native::kNone},
     {"aten::dist", LowerDist},
+    {"aten::histc", LowerHistc, Native::kNone, kNoFlags, At({2, 3})},
     {"aten::ldexp.Tensor", LowerLdexp},
 };
 

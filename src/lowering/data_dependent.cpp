@@ -42,89 +42,6 @@ Values LowerMaskedSelect(Builder&, Args& args) {
   return {Compacted(Reshaped(both[0].BroadcastTo(dims), {n}), mask, RunningCount(mask))};
 }
 
-// Runs of equal neighbours in x [n].
-struct Runs {
-  Expr first;  // pred: begins a run
-  Expr rank;   // s32: which run it is in, from 1 on
-};
-Runs RunsOf(Expr x) {
-  Builder& b = x.builder();
-  const int64_t n = x.num_elements();
-  const Expr begins = IotaS32(b, {n}, 0) == 0.0;
-  if (n == 1) return {begins, RunningCount(begins)};
-  const Expr before = {b, b.SliceInDim(x, 0, n - 1, 1, 0)};
-  const Expr after = {b, b.SliceInDim(x, 1, n, 1, 0)};
-  const hlo::Value parts[] = {b.Full(Shape::Array(DType::kPred, {1}), 1), after != before};
-  const Expr first = {b, b.Concatenate(parts, 0)};
-  return {first, RunningCount(first)};
-}
-
-// How long each run is, from the places where they begin.
-Expr Lengths(const Runs& runs, int64_t n) {
-  Builder& b = runs.rank.builder();
-  const Expr zeros = {b, b.Full(Shape::Array(DType::kS32, {n}), 0)};
-  const Expr ones = {b, b.Full(Shape::Array(DType::kS32, {n}), 1)};
-  return ScatterAlong(zeros, 0, runs.rank - 1.0, ones, ScatterMode::kAdd);
-}
-
-Values NoElements(Builder& b, Args& args, const Expr& x, const Dims& inverse) {
-  args.SetRows(b.ConstantInt(DType::kS32, 0), {0, 2});
-  return {b.Full(Shape::Array(x.dtype(), {0}), 0), b.Full(Shape::Array(DType::kS64, inverse), 0),
-          b.Full(Shape::Array(DType::kS64, {0}), 0)};
-}
-
-// -> values, place of each element's value among them, counts; the latter two empty if not asked
-// for
-Values UniqueOf(Builder& b, Args& args, Expr x, bool sorts, bool inverse, bool counts) {
-  const int64_t n = x.num_elements();
-  const Dims place_dims = inverse ? x.dims() : Dims{0};
-  if (n == 0) return NoElements(b, args, x, place_dims);
-  Expr row = Reshaped(x, {n});
-  const bool is_bool = row.dtype() == DType::kPred;
-  if (is_bool) row = row.As(DType::kU8);
-  Expr places;
-  if (sorts) {
-    const Sorted sorted = SortAlong(row, 0, false);
-    row = sorted.values;
-    places = sorted.places;
-  }
-  const Runs runs = RunsOf(row);
-  const Expr none = {b, b.Full(Shape::Array(DType::kS64, {0}), 0)};
-  Expr values = Compacted(row, runs.first, runs.rank);
-  if (is_bool) values = values != values.LikeInt(0);
-  Expr where = none;
-  if (inverse) {
-    where = runs.rank - 1.0;
-    if (sorts) {
-      const Expr zeros = {b, b.Full(Shape::Array(DType::kS32, {n}), 0)};
-      where = ScatterAlong(zeros, 0, places, where, ScatterMode::kReplace);
-    }
-    where = Reshaped(where, x.dims()).As(DType::kS64);
-  }
-  args.SetRows(Total(runs.first), counts ? std::vector<size_t>{0, 2} : std::vector<size_t>{0});
-  return {values, where, counts ? Lengths(runs, n).As(DType::kS64) : none};
-}
-
-// (self, sorted, return_inverse, return_counts); the order is always sorted, as on CPU
-Values LowerUnique2(Builder& b, Args& args) {
-  return UniqueOf(b, args, Tensor(args, 0), true, args.flag(2), args.flag(3));
-}
-// (self, sorted, return_inverse)
-Values LowerUnique(Builder& b, Args& args) {
-  Values all = UniqueOf(b, args, Tensor(args, 0), true, args.flag(2), false);
-  all.pop_back();
-  return all;
-}
-// (self, return_inverse, return_counts, dim)
-Values LowerUniqueConsecutive(Builder& b, Args& args) {
-  const Expr x = Tensor(args, 0);
-  if (!args.is_none(3) && x.rank() != 1) {
-    b.Fail(Unimplemented(args.overload(), ": equal slices along a dimension"));
-    return {};
-  }
-  return UniqueOf(b, args, x, false, args.flag(1), args.flag(2));
-}
-
 // (self, weights, minlength): minlength is the number of bins, which the caller has seen to
 Values LowerBincount(Builder& b, Args& args) {
   const Expr x = Tensor(args, 0);
@@ -174,9 +91,6 @@ constexpr auto kNone = Native::kNone;
 constexpr Row kRows[] = {
     {"aten::nonzero", LowerNonzero, Native::kReal32, kDataDependent},
     {"aten::masked_select", LowerMaskedSelect, Native::kReal32, kDataDependent},
-    {"aten::_unique2", LowerUnique2, kNone, kDataDependent},
-    {"aten::_unique", LowerUnique, kNone, kDataDependent},
-    {"aten::unique_consecutive", LowerUniqueConsecutive, Native::kReal32, kDataDependent},
     {"aten::bincount", LowerBincount, kNone, kDataDependent},
     {"aten::repeat_interleave.Tensor", LowerRepeatInterleave, Native::kReal32, kDataDependent},
 };

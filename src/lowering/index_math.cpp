@@ -93,6 +93,17 @@ Expr RunningCount(Expr mask) {
       b, b.ReduceWindow(ones, ones.LikeInt(0), window, b.Combiner(hlo::Opcode::kAdd, DType::kS32))};
 }
 
+Expr RunningMax(Expr x, int64_t dim) {
+  Builder& b = x.builder();
+  if (x.num_elements() == 0) return x;
+  std::vector<hlo::WindowDimension> window(x.dims().size());
+  const int64_t n = x.dims()[static_cast<size_t>(dim)];
+  window[static_cast<size_t>(dim)].size = n;
+  window[static_cast<size_t>(dim)].padding_low = n - 1;
+  return {b, b.ReduceWindow(x, x.LikeInt(INT32_MIN), window,
+                            b.Combiner(hlo::Opcode::kMaximum, DType::kS32))};
+}
+
 Expr Compacted(Expr x, Expr mask, Expr rank) {
   Builder& b = x.builder();
   const int64_t n = mask.num_elements();

@@ -32,6 +32,9 @@ struct Located {
 };
 Located Locate(Expr x, int64_t dim, bool max);
 
+// The largest so far along `dim`, s32.
+Expr RunningMax(Expr x, int64_t dim);
+
 // Of a mask [n]: the number of set elements up to and including each, s32.
 Expr RunningCount(Expr mask);
 

@@ -41,6 +41,22 @@ Values LowerAddmm(Builder&, Args& args) {
   return Combine(args, Product(Tensor(args, 1), Tensor(args, 2), kBatch), 3, 4);
 }
 
+// s8 x s8 -> s32. Products of bytes are exact in f32, and so is the sum of as many as stay below
+// 2^24: the Tensor engine takes K in such pieces.
+Values LowerIntMm(Builder& b, Args& args) {
+  constexpr int64_t kPiece = 1024;  // * 2^14
+  const Expr x = Operand(args, 0, DType::kF32), y = Operand(args, 1, DType::kF32);
+  const int64_t k = x.dims()[1];
+  Expr sum = {b, b.Full(hlo::Shape::Array(DType::kS32, {x.dims()[0], y.dims()[1]}), 0)};
+  for (int64_t at = 0; at < k; at += kPiece) {
+    const int64_t end = std::min(at + kPiece, k);
+    const Expr piece =
+        Product({b, b.SliceInDim(x, at, end, 1, 1)}, {b, b.SliceInDim(y, at, end, 1, 0)}, 0);
+    sum = sum + piece.As(DType::kS32);
+  }
+  return {sum};
+}
+
 // sum over the batch of a[i] x b[i]: batch and K are one contraction.
 Values LowerAddbmm(Builder& b, Args& args) {
   const Expr x = Tensor(args, 1);
@@ -80,6 +96,7 @@ constexpr auto kFloat = Native::kFloating;
 
 constexpr Row kRows[] = {
     {"aten::mm", LowerMm<0>},
+    {"aten::_int_mm", LowerIntMm},
     {"aten::bmm", LowerMm<1>},
     {"aten::mv", LowerMm<0>},
     {"aten::dot", LowerMm<0>},

@@ -141,6 +141,40 @@ Values LowerSgd(Builder& b, Args& args) {
   return out;
 }
 
+// (self, grads, state_sums, state_steps, *, lr, lr_decay, weight_decay, eps, maximize, grad_scale,
+//  found_inf)
+Values LowerAdagrad(Builder& b, Args& args) {
+  const std::vector<Value> params = args.tensors(0), grads = args.tensors(1);
+  const std::vector<Value> sums = args.tensors(2), steps = args.tensors(3);
+  const double lr_decay = args.number(5), weight_decay = args.number(6), eps = args.number(7);
+  const bool maximize = args.flag(8);
+  const Scaler scaler = ReadScaler(args, 9);
+  Updates new_params(scaler), new_grads(scaler), new_sums(scaler);
+  for (size_t i = 0; i < params.size(); ++i) {
+    const DType compute = ComputeType(params[i].dtype());
+    const auto load = [&](Value v) { return Expr(b, v).As(compute); };
+    const Expr lr = Reshaped(Operand(args, 4, compute), {});
+    const Expr param = load(params[i]);
+    Expr grad = load(grads[i]);
+    if (scaler.scaled) {
+      grad = grad * scaler.inverse.As(compute);
+      new_grads.Replace(grads[i], grad);
+    } else {
+      new_grads.Keep();
+    }
+    if (maximize) grad = -grad;
+    if (weight_decay != 0) grad = grad + param * weight_decay;
+    const Expr step = Reshaped(load(steps[i]), {});
+    const Expr rate = lr / ((step - 1.0) * lr_decay + 1.0);
+    const Expr sum = load(sums[i]) + grad * grad;
+    new_params.Replace(params[i], param - rate * grad / (Sqrt(sum) + eps));
+    new_sums.Replace(sums[i], sum);
+  }
+  Values out;
+  for (const Updates* list : {&new_params, &new_grads, &new_sums}) list->AppendTo(out);
+  return out;
+}
+
 // (self, found_inf, inv_scale)
 Values LowerUnscale(Builder& b, Args& args) {
   Expr found = Operand(args, 1, DType::kF32);
@@ -181,6 +215,8 @@ constexpr Row kRows[] = {
 #undef ADAM
     {"aten::_fused_sgd_", LowerSgd, kFloat, kElementwise, At({5}), At({0, 1, 2})},
     {"aten::_fused_sgd_.tensor_lr", LowerSgd, kFloat, kElementwise, 0, At({0, 1, 2})},
+    {"aten::_fused_adagrad_", LowerAdagrad, kFloat, kElementwise, At({4}), At({0, 1, 2})},
+    {"aten::_fused_adagrad_.tensor_lr", LowerAdagrad, kFloat, kElementwise, 0, At({0, 1, 2})},
     {"aten::_amp_foreach_non_finite_check_and_unscale_", LowerUnscale, kFloat, kNoFlags, 0,
      At({0, 1})},
     {"aten::_amp_update_scale_", LowerUpdateScale, kFloat, kNoFlags, 0, At({0, 1})},

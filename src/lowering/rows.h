@@ -37,8 +37,11 @@ namespace neuron::lowering {
   V(Padding)                        \
   V(Composed)                       \
   V(DataDependent)                  \
+  V(Unique)                         \
   V(Recurrent)                      \
-  V(ComplexNumbers)
+  V(ComplexNumbers)                 \
+  V(Fourier)                        \
+  V(GridSampler)
 
 #define V(name) extern const std::span<const Row> k##name##Rows;
 NEURON_LOWERING_FAMILIES(V)

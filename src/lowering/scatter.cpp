@@ -127,6 +127,25 @@ Values LowerScatterReduceTwo(Builder& b, Args& args) {
   return {Reshaped(y, t.dims).As(dtype)};
 }
 
+// (grad, input_sizes, dim, size, step): windows may overlap, where their gradients add up.
+Values LowerUnfoldBackward(Builder& b, Args& args) {
+  const DType dtype = args.dtype_of(0);
+  const Expr grad = Operand(args, 0, ComputeType(dtype));
+  const Dims sizes = args.integers(1);
+  const int64_t size = args.integer(3), step = args.integer(4);
+  Expr zeros = {b, b.Full(hlo::Shape::Array(grad.dtype(), sizes), 0)};
+  if (grad.num_elements() == 0) return {zeros.As(dtype)};
+  if (sizes.empty()) return {Reshaped(grad, {}).As(dtype)};
+  const int64_t dim = WrapDim(args.integer(2), static_cast<int64_t>(sizes.size()));
+  Dims order = AllDims(grad.rank());  // a window's elements, which are last, beside its number
+  std::rotate(order.begin() + dim + 1, order.end() - 1, order.end());
+  const Expr windows = {b, b.Transpose(grad, order)};
+  const Dims places = {grad.dims()[static_cast<size_t>(dim)], size};
+  const Expr number = IotaS32(b, places, 0);
+  const Expr place = number * number.LikeInt(step) + IotaS32(b, places, 1);
+  return {ScatterAlong(zeros, dim, place, windows, ScatterMode::kAdd).As(dtype)};
+}
+
 constexpr auto kNone = Native::kNone;
 
 constexpr Row kRows[] = {
@@ -136,6 +155,7 @@ constexpr Row kRows[] = {
     {"aten::scatter.reduce", LowerScatterReduce<false>, kNone},
     {"aten::scatter.value_reduce", LowerScatterReduce<true>, kNone, kNoFlags, At({3})},
     {"aten::scatter_add", LowerScatterAdd, kNone},
+    {"aten::unfold_backward", LowerUnfoldBackward, kNone},
     {"aten::scatter_reduce.two", LowerScatterReduceTwo, kNone},
 };
 

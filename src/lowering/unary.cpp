@@ -76,7 +76,8 @@ Expr ErfInv(Expr x) {
   constexpr double kTail[] = {2.83297682,    1.00167406,     0.00943887047,
                               -0.0076224613, 0.00573950773,  -0.00367342844,
                               0.00134934322, 0.000100950558, -0.000200214257};
-  const Expr w = -Log1p(-(x * x));
+  // Near the ends 1 - x is exact, and 1 - x^2 is not.
+  const Expr w = -Select(Abs(x) < 0.5, Log1p(-(x * x)), Log((1.0 - x) * (x + 1.0)));
   const Expr p = Select(w < 5.0, Polynomial(w - 2.5, kCentral), Polynomial(Sqrt(w) - 3.0, kTail));
   Expr y = p * x;
   if (x.dtype() == DType::kF64) {

@@ -270,6 +270,13 @@ Values LowerViewAsComplex(Builder& b, Args& args) {
   return {b.Complex(b.Reshape(b.SliceInDim(x, 0, 1, 1, last), dims),
                     b.Reshape(b.SliceInDim(x, 1, 2, 1, last), dims))};
 }
+// (self, dim, start, length)
+Values LowerNarrowCopy(Builder& b, Args& args) {
+  const Value x = args.tensor(0);
+  const int64_t dim = WrapDim(args.integer(1), x.rank());
+  const int64_t start = WrapDim(args.integer(2), x.dim(dim));
+  return {b.SliceInDim(x, start, start + args.integer(3), 1, dim)};
+}
 Values LowerViewDtype(Builder& b, Args& args) {
   const Value x = args.tensor(0);
   const DType dtype = args.dtype(1).value_or(x.dtype());
@@ -309,6 +316,7 @@ constexpr Row kRows[] = {
     VIEW("view_as_real", "", LowerViewAsReal),
     VIEW("_reshape_alias", "", LowerReshape),
 #undef VIEW
+    {"aten::narrow_copy", LowerNarrowCopy, kAny},
     {"aten::lift_fresh", LowerAlias, kAny, kView},
     {"aten::_unsafe_view", LowerReshape, kAny, kView},
     {"aten::unsafe_split.Tensor", LowerSplit, kAny, kView},

@@ -132,8 +132,9 @@ void CheckMaskedSelect(const OpEntry& entry, Arguments a, std::span<const at::Te
 }
 
 // Meta kernels do not look at every dimension, and a lowering trusts what it is given.
-constexpr std::string_view kOtherRank[] = {"aten::stack", "aten::unsqueeze", "aten::diag_embed",
-                                           "aten::cat", "aten::linalg_cross"};
+constexpr std::string_view kOtherRank[] = {
+    "aten::stack", "aten::unsqueeze",    "aten::unsqueeze_copy",  "aten::diag_embed",
+    "aten::cat",   "aten::linalg_cross", "aten::select_backward", "aten::unfold_backward"};
 void CheckDimensions(const OpEntry& entry, std::string_view op, Arguments arguments) {
   if (std::ranges::count(kOtherRank, op) != 0 || arguments.empty() || !arguments[0].isTensor())
     return;

@@ -26,8 +26,9 @@ uint64_t TagWord(Tag tag, uint64_t a, uint64_t b = 0, uint64_t c = 0) {
   return static_cast<uint64_t>(tag) | a << 8 | b << 16 | c << 24;
 }
 
-// True for a host scalar, whose value and not its memory takes part.
-bool AddTensor(const at::Tensor& tensor, Call& call) {
+// True for a host scalar, whose value and not its memory takes part. Lazy conjugation and negation
+// are the program's to resolve, where it only reads.
+bool AddTensor(const at::Tensor& tensor, bool written, Call& call) {
   if (!tensor.defined()) {
     call.key.push_back(TagWord(kNone, 0));
     return false;
@@ -49,11 +50,11 @@ bool AddTensor(const at::Tensor& tensor, Call& call) {
   if (device != call.device) call.mixed_devices = true;
   const at::IntArrayRef sizes = impl->sizes();
   const bool dense = impl->is_contiguous();
-  const bool lazy = tensor.is_conj() || tensor.is_neg();  // only ops that resolve it get here
-  if (lazy) call.unsupported = true;
-  call.key.push_back(
-      TagWord(kDeviceTensor, type, sizes.size(),
-              (dense ? 1u : 0u) | (impl->is_wrapped_number() ? 2u : 0u) | (lazy ? 4u : 0u)));
+  const bool conjugated = tensor.is_conj(), negated = tensor.is_neg();
+  if (written && (conjugated || negated)) call.unsupported = true;
+  call.key.push_back(TagWord(kDeviceTensor, type, sizes.size(),
+                             (dense ? 1u : 0u) | (impl->is_wrapped_number() ? 2u : 0u) |
+                                 (conjugated ? 4u : 0u) | (negated ? 8u : 0u)));
   for (const int64_t size : sizes) call.key.push_back(static_cast<uint64_t>(size));
   if (!dense)
     for (const int64_t stride : impl->strides()) call.key.push_back(static_cast<uint64_t>(stride));
@@ -97,7 +98,7 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call) {
   }
   switch (info.kind) {
     case ArgKind::kTensor:
-      AddTensor(value.toTensor(), call);
+      AddTensor(value.toTensor(), info.written, call);
       return;
     case ArgKind::kTensorList:
       call.key.push_back(TagWord(kList, value.toListRef().size()));
@@ -106,7 +107,7 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call) {
           call.key.push_back(TagWord(kNone, 0));
           continue;
         }
-        if (AddTensor(element.toTensor(), call)) {
+        if (AddTensor(element.toTensor(), info.written, call)) {
           call.host_scalars_in_lists = true;
           call.unsupported |= info.written;  // a copy would take the result
         }

@@ -22,6 +22,14 @@ bool SameBytes(const at::Tensor& a, const at::Tensor& b) {
          a.is_neg() == b.is_neg() && a.strides() == b.strides() && a.is_non_overlapping_and_dense();
 }
 
+// The same memory under other lazy bits.
+at::Tensor WithBits(const at::Tensor& tensor, bool conjugated, bool negated) {
+  at::Tensor alias = tensor.detach();
+  alias._set_conj(conjugated);
+  alias._set_neg(negated);
+  return alias;
+}
+
 int64_t Bytes(const at::Tensor& tensor) { return static_cast<int64_t>(tensor.nbytes()); }
 
 void CopyOnDevice(const at::Tensor& to, const at::Tensor& from) {
@@ -44,11 +52,12 @@ void CopyOnDevice(const at::Tensor& to, const at::Tensor& from) {
     });
     return;
   }
-  if (to.is_conj() == from.is_conj() && to.is_neg() == from.is_neg()) {
-    if (CopyByPlan(to, from)) return;
-  } else {
-    NoteFallback("aten::copy_", "a lazily conjugated or negated tensor");
-  }
+  // conj(a) = b is a = conj(b): what is lazy about the target is made the source's.
+  const bool lazy = to.is_conj() || to.is_neg();
+  if (CopyByPlan(lazy ? WithBits(to, false, false) : to,
+                 lazy ? WithBits(from, to.is_conj() != from.is_conj(), to.is_neg() != from.is_neg())
+                      : from))
+    return;
   HostMirror mirror;
   const at::Tensor host_from = mirror.ToHost(from, false);
   mirror.ToHost(to, true).copy_(host_from);

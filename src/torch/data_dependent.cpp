@@ -8,6 +8,7 @@
 #include <ATen/ops/sum.h>
 
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "torch/capture.h"
@@ -60,6 +61,27 @@ std::optional<int64_t> PrepareBincount(Arguments a) {
   rows = std::max(rows, at::max(self).item<int64_t>() + 1);
   a[2] = Bucket(rows);
   return rows;
+}
+
+// The range of a histogram that gives none is the data's.
+std::optional<int64_t> PrepareHistc(Arguments a) {
+  const at::Tensor& self = a[0].toTensor();
+  double low = a[2].toScalar().toDouble(), high = a[3].toScalar().toDouble();
+  if (a[1].toInt() <= 0 || !at::isFloatingType(self.scalar_type())) return std::nullopt;
+  if (low == high && self.numel() > 0) {
+    low = at::min(self).item<double>();
+    high = at::max(self).item<double>();
+  }
+  if (low == high) {
+    low -= 1;
+    high += 1;
+  }
+  TORCH_CHECK(std::isfinite(low) && std::isfinite(high), "range of [", low, ", ", high,
+              "] is not finite");
+  TORCH_CHECK(low < high, "max must be larger than min");
+  a[2] = low;
+  a[3] = high;
+  return std::nullopt;
 }
 
 // Index tensors of the host come to the device; masks become the places where they are set, unless
@@ -149,6 +171,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"aten::repeat_interleave.Tensor", PrepareRepeatInterleave},
     {"aten::bincount", PrepareBincount},
+    {"aten::histc", PrepareHistc},
     {"aten::index.Tensor", PrepareIndices},
     {"aten::_unsafe_index.Tensor", PrepareIndices},
     {"aten::index_put", PrepareIndexPut},
@@ -169,12 +192,12 @@ int64_t ReadCount(const at::Tensor& count) {
   return count.item<int>();
 }
 
-at::Tensor FirstRows(const at::Tensor& bound, int64_t rows) {
-  if (bound.size(0) == rows) return bound;
+at::Tensor FirstRows(const at::Tensor& bound, int64_t dimension, int64_t rows) {
+  if (bound.size(dimension) == rows) return bound;
   std::vector<int64_t> sizes = bound.sizes().vec();
-  sizes[0] = rows;
+  sizes[static_cast<size_t>(dimension)] = rows;
   at::Tensor out = EmptyContiguous(bound.device().index(), sizes, bound.scalar_type());
-  if (out.numel() > 0) Copy(out, bound.narrow(0, 0, rows), false);
+  if (out.numel() > 0) Copy(out, bound.narrow(dimension, 0, rows), false);
   return out;
 }
 

@@ -20,7 +20,7 @@ Preparation FindPreparation(std::string_view row);  // by the row's overload; nu
 
 // Waits for `count` (s32[], on the device); errors of the data so far are thrown.
 int64_t ReadCount(const at::Tensor& count);
-// The first `rows` rows of a dense tensor, in memory of their own.
-at::Tensor FirstRows(const at::Tensor& bound, int64_t rows);
+// The first `rows` along `dimension` of a dense tensor, in memory of their own.
+at::Tensor FirstRows(const at::Tensor& bound, int64_t dimension, int64_t rows);
 
 }  // namespace neuron::pytorch

@@ -13,6 +13,7 @@
 #include "torch/device.h"
 #include "torch/generator.h"
 #include "torch/host_mirror.h"
+#include "torch/sparse.h"
 
 namespace neuron::pytorch {
 namespace {
@@ -99,6 +100,11 @@ c10::IValue ToHost(const c10::IValue& value, const c10::Argument& argument, Host
   return value;
 }
 
+bool IsSparse(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined() &&
+         value.toTensor().layout() != c10::kStrided;
+}
+
 c10::IValue ToDevice(const c10::IValue& value, HostMirror& mirror, int device) {
   if (value.isTensor()) return mirror.ToDevice(value.toTensor(), device);
   if (value.isTensorList()) {
@@ -167,6 +173,8 @@ void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, cons
 
   mirror.WriteBack();
   const size_t results = schema.returns().size();
+  for (size_t i = stack->size() - results; i < stack->size(); ++i)
+    if (IsSparse((*stack)[i])) RefuseSparse(schema.name());
   for (size_t i = stack->size() - results; i < stack->size(); ++i)
     (*stack)[i] = ToDevice((*stack)[i], mirror, device);
 }

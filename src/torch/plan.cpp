@@ -92,7 +92,7 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
         break;
     }
     addresses.push_back(address);
-    counted |= result.counted;
+    counted |= result.counted >= 0;
   }
   if (plan.executable == nullptr) return;
 
@@ -135,8 +135,8 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
     if (result.kind == Kind::kCopyInto) {
       const at::Tensor& to = *call.tensors[static_cast<size_t>(result.tensor)];
       at::Tensor from = temporaries[temporary++];
-      if (result.counted) {
-        from = FirstRows(from, *rows);
+      if (result.counted >= 0) {
+        from = FirstRows(from, result.counted, *rows);
         at::native::resize_output(to, from.sizes());
       }
       Copy(to, from, false);
@@ -144,7 +144,7 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
       ++temporary;
     } else if (result.kind == Kind::kNew || result.kind == Kind::kUndefined) {
       at::Tensor& tensor = returned[fresh++];
-      if (result.counted) tensor = FirstRows(tensor, *rows);
+      if (result.counted >= 0) tensor = FirstRows(tensor, result.counted, *rows);
     }
   }
 }

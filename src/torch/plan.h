@@ -30,8 +30,8 @@ struct PlanResult {
   };
   Kind kind = Kind::kNew;
   int tensor = -1;
-  bool counted = false;  // sizes[0] is the most there can be; kNew or kCopyInto
-  int64_t integer = 0;   // of kUndefined, where the schema returns an int
+  int counted = -1;     // along this dimension sizes say the most there can be; kNew or kCopyInto
+  int64_t integer = 0;  // of kUndefined, where the schema returns an int
   std::vector<int64_t> sizes, strides;
   at::ScalarType dtype = at::ScalarType::Undefined;
 };

@@ -172,7 +172,15 @@ class PlanBuilder {
       operand.flat = NewParameter(operand, FlatShape(operand));
       operand.value = lowering::FromStrided(b_, operand.flat, operand.sizes, operand.strides);
     }
-    return operand.value;
+    return operand.value = Resolved(operand.value, *operand.tensor);
+  }
+
+  // What a lazily conjugated or negated tensor stands for.
+  hlo::Value Resolved(hlo::Value stored, const at::Tensor& tensor) {
+    hlo::Value value = stored;
+    if (tensor.is_conj()) value = b_.Complex(b_.Real(value), b_.Negate(b_.Imag(value)));
+    if (tensor.is_neg()) value = b_.Negate(value);
+    return value;
   }
 
   static hlo::Shape FlatShape(const Operand& operand) {
@@ -287,20 +295,24 @@ class PlanBuilder {
     for (size_t i = 0; i < destinations.size(); ++i)
       if (destinations[i] >= 0 && values[fresh + i].valid())
         NEURON_RETURN_IF_ERROR(
-            IsCounted(fresh + i)
-                ? PlaceCounted(values[fresh + i], destinations[i])
+            CountedDimension(fresh + i) >= 0
+                ? PlaceCounted(values[fresh + i], CountedDimension(fresh + i), destinations[i])
                 : PlaceInto(values[fresh + i], static_cast<size_t>(destinations[i])));
     return OkStatus();
   }
 
-  bool IsCounted(size_t result) const { return std::ranges::count(counted_, result) != 0; }
+  int CountedDimension(size_t result) const {
+    for (const lowering::CountedResult& counted : counted_)
+      if (counted.result == result) return static_cast<int>(counted.dimension);
+    return -1;
+  }
 
   // An out= tensor takes as many rows as data decide: computed beside it, cut, copied.
-  Status PlaceCounted(hlo::Value value, int operand) {
+  Status PlaceCounted(hlo::Value value, int dimension, int operand) {
     const at::ScalarType type = operands_[static_cast<size_t>(operand)].tensor->scalar_type();
     PlanResult result{.kind = Kind::kCopyInto,
                       .tensor = operand,
-                      .counted = true,
+                      .counted = dimension,
                       .sizes = value.shape().dims,
                       .strides = RowMajorStrides(value.shape().dims),
                       .dtype = type};
@@ -310,7 +322,7 @@ class PlanBuilder {
 
   Status PlaceNew(hlo::Value value, size_t index) {
     PlanResult result;
-    result.counted = IsCounted(index);
+    result.counted = CountedDimension(index);
     if (!value.valid()) {
       result.kind = Kind::kUndefined;
       if (meta_.has_value() && index < meta_->returns.size())
@@ -471,7 +483,7 @@ class PlanBuilder {
   std::vector<size_t> first_operand_;  // of each argument, and the end
   Dims common_order_;
   std::vector<int> parameter_operand_;  // of each buffer parameter
-  std::vector<size_t> counted_;         // results whose rows are counted
+  std::vector<lowering::CountedResult> counted_;
   std::vector<hlo::Value> roots_;
   std::vector<int> root_result_;
   std::vector<std::pair<int64_t, int64_t>> aliases_;

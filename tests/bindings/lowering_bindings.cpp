@@ -141,7 +141,10 @@ py::dict Lower(const std::string& overload, const py::list& arguments) {
   out["philox_numbers"] = args.philox_numbers();
   out["error_record"] = can_fail ? py::object(py::int_(error_place)) : py::none();
   out["row_count"] = row_count;
-  out["counted"] = args.counted_results();
+  py::list counted;  // (result, dimension)
+  for (const lowering::CountedResult& c : args.counted_results())
+    counted.append(py::make_tuple(c.result, c.dimension));
+  out["counted"] = counted;
   return out;
 }
 

@@ -232,6 +232,8 @@ UNSPECIFIED = {
     ("aten::nll_loss2d_forward", 1),
     ("aten::kthvalue", 1),  # which of equal elements
     ("aten::median.dim", 1),
+    ("aten::mode", 1),
+    ("aten::nanmedian.dim", 1),
     ("aten::sort", 1),  # not sort.stable
     ("aten::topk", 1),
 }
@@ -273,8 +275,8 @@ def replay(call: Call) -> tuple[list[torch.Tensor | None], np.ndarray | None]:
     results = [None if p is None else to_torch(outputs[p]) for p in lowered["results"]]
     if lowered["row_count"] is not None:
         rows = int(outputs[lowered["row_count"]])
-        for i in lowered["counted"]:
-            results[i] = results[i][:rows]
+        for i, dimension in lowered["counted"]:
+            results[i] = results[i].narrow(dimension, 0, rows)
     record = lowered["error_record"]
     return results, None if record is None else outputs[record]
 

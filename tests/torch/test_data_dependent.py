@@ -34,6 +34,17 @@ OPS = {
     "index_put one row": lambda x, m: x.clone().index_put_((m[:, 1],), x[0]),
     "index_put accumulate": lambda x, m: x.clone().index_put_((m,), x[m], accumulate=True),
     "assignment": lambda x, m: _assigned(x, m),
+    "unique of rows": lambda x, m: torch.unique(x * m % 3, dim=0, return_inverse=True),
+    "unique of columns": lambda x, m: torch.unique(x * m % 2, dim=1, return_counts=True),
+    "unique of slices": lambda x, m: torch.unique((x * m % 3).view(3, 2, 5), dim=1,
+                                                  return_inverse=True, return_counts=True),
+    "unique of rows of bools": lambda x, m: torch.unique(m, dim=0, return_counts=True),
+    "consecutive rows": lambda x, m: torch.unique_consecutive(x * m // 9, dim=0,
+                                                              return_inverse=True),
+    "consecutive columns": lambda x, m: torch.unique_consecutive(m.long(), dim=1,
+                                                                 return_counts=True),
+    "histc": lambda x, m: torch.histc(x * m, 7),
+    "histc of a range": lambda x, m: torch.histc(x * m, 5, 1.5, 20),
     "masked_scatter": lambda x, m: x.masked_scatter(m, x.flip(0)),
 }  # fmt: skip
 
@@ -115,6 +126,23 @@ def test_bincount(dtype, minlength, weights):
 def test_bincount_refuses_negative_values():
     with pytest.raises(RuntimeError, match="non-negative"):
         torch.bincount(torch.tensor([1, -1]).to("neuron"))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 7, 64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.int8])
+def test_unique_rows_in_lexicographic_order(columns, dtype):
+    """Rows that share long beginnings, so that every column decides somewhere."""
+    x = (torch.arange(200).unsqueeze(1) * 7 % (torch.arange(columns) + 2) - 1).to(dtype)
+    options = {"dim": 0, "return_inverse": True, "return_counts": True}
+    got = _cpu(torch.unique(x.to("neuron"), **options))
+    torch.testing.assert_close(got, torch.unique(x, **options), rtol=0, atol=0)
+
+
+def test_histc_refuses_a_range_that_is_not_finite():
+    x = torch.tensor([1.0, float("inf")])
+    for device in ("cpu", "neuron"):
+        with pytest.raises(RuntimeError, match="finite"):
+            torch.histc(x.to(device))
 
 
 def test_index_put_refuses_another_number_of_values():
