@@ -30,6 +30,9 @@ def table_lengths() -> dict[str, float]:
         "expected failures/conformance": len(
             _load("tests/conformance/expected_failures.py", "EXPECTED")
         ),
+        "unsupported ops/conformance": len(
+            _load("tests/conformance/expected_failures.py", "UNSUPPORTED")
+        ),
         "expected failures/honesty": len(_load("tests/honesty/not_yet.py", "NOT_YET")),
     }
 

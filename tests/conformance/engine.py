@@ -81,24 +81,29 @@ def _match(case: Case, op, dtype, sample, device: str) -> None:
     with torch.device(device) if is_factory else nullcontext():
         got = op.op(*device_call[0], **device_call[1])
     places = {t.device.type for t in tensors(want)}
-    compare.same_metadata(got, want, device if places == {"cpu"} else None)
+
+    def on_meta():
+        args, kwargs = moved(op.name, call, "meta")
+        return op.op(*args, **kwargs)
+
+    compare.same_metadata(got, want, device if places == {"cpu"} else None, on_meta)
     if is_random or op.name in compare.UNDEFINED_CONTENT:
         return
     got = compare.to_cpu(got)
 
     def wide():
-        args, kwargs = widened(call)
-        return op.op(*args, **kwargs)
+        args, kwargs = wide_call = widened(call)
+        return op.op(*args, **kwargs), tensors(wide_call)
 
     try:
-        compare.same_values(op, dtype, got, want, wide)
+        compare.same_values(op, dtype, got, want, lambda: wide()[0])
     except AssertionError:
         if not compare.same_up_to_ties(case.op, call, got, want):
             raise
     # An argument may be written although the schema does not say so (running statistics).
     try:
         after = compare.to_cpu(tensors(device_call))
-        compare.same_values(op, dtype, after, tensors(cpu_call), lambda: ())
+        compare.same_values(op, dtype, after, tensors(cpu_call), lambda: wide()[1])
     except AssertionError as e:
         raise AssertionError(f"inputs after the call: {e}") from e
 

@@ -81,12 +81,20 @@ def _names(call: Call) -> list[Any]:
     return [x for x in pytree.tree_leaves(call) if isinstance(x, (str, torch.device))]
 
 
+WIDE = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
+
+
 def widened(call: Call) -> Call:
-    """The call in float64 and complex128."""
+    """The call in float64 and complex128, dtypes that it names included; shares no memory."""
 
-    def widen(t: torch.Tensor) -> torch.Tensor:
-        if t.is_complex():
-            return t.detach().to(torch.complex128)
-        return t.detach().to(torch.float64) if t.is_floating_point() else t.detach().clone()
+    def widen(leaf: Any) -> Any:
+        if isinstance(leaf, torch.Tensor):
+            return leaf.detach().to(WIDE.get(leaf.dtype, leaf.dtype), copy=True)
+        return WIDE.get(leaf, leaf) if isinstance(leaf, torch.dtype) else leaf
 
-    return pytree.tree_map_only(torch.Tensor, widen, call)
+    return pytree.tree_map(widen, call)

@@ -5,10 +5,12 @@ pytest tests/conformance --samples 0 --dtypes all     everything
 pytest tests/conformance --op softmax --device cpu    the harness itself
 """
 
+import re
+
 import pytest
 import torch
 from conformance import cases, engine
-from conformance.expected_failures import EXPECTED
+from conformance.expected_failures import EXPECTED, UNSUPPORTED
 
 
 def _device_is_here(device: str) -> bool:
@@ -56,6 +58,9 @@ def _check(case, device, limit):
     if case.test in cases.VARIANTS:
         limit = min(limit or VARIANT_SAMPLES, VARIANT_SAMPLES)
     result = engine.run(case, device, limit)
+    if device == "neuron" and case.op in UNSUPPORTED:
+        _check_refusal(case, result)
+        return
     row = EXPECTED.get((case.test, case.op, case.dtype)) if device == "neuron" else None
     if row is None:
         assert result.passed, f"sample {result.first_failure}: {result.message}"
@@ -67,6 +72,16 @@ def _check(case, device, limit):
     assert result.samples <= first, (
         f"{case} passes; delete its row from tests/conformance/expected_failures.py"
     )
+
+
+def _check_refusal(case, result):
+    words, reason = UNSUPPORTED[case.op]
+    if result.passed:
+        assert case.test != "test_matches_cpu", f"{case} passes; delete the op from UNSUPPORTED"
+        return
+    assert result.message.startswith("NotImplementedError"), result.message
+    assert words in result.message
+    pytest.xfail(reason)
 
 
 def test_matches_cpu(case, device, limit):
@@ -92,3 +107,10 @@ def test_gradients_match_cpu(case, device, limit):
 def test_rows_name_cases():
     known = {(c.test, c.op, c.dtype) for c in cases.cases(cases.ALL_DTYPES)}
     assert sorted(set(EXPECTED) - known) == []
+    assert sorted(set(UNSUPPORTED) - {c.op for c in cases.cases(cases.ALL_DTYPES)}) == []
+
+
+def test_reasons_are_sentences():
+    """A raw message says what was seen, not what is wrong or what is to be done."""
+    for _, reason in EXPECTED.values():
+        assert not re.match(r"\w*(Error|Exception)\b", reason), reason
