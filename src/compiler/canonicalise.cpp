@@ -63,7 +63,7 @@ class Canonicaliser {
       const bool dense = value->shape() == roots[j]->shape() && place == View::Of(roots[j]);
       // One writer per result; heroes write densely.
       if (!Computes(*value) || !seen.insert(value).second ||
-          (!dense && (!IsElementwise(*value) || value->users().size() > 1))) {
+          (!dense && (!IsElementwise(*value) || IsReadBeside(roots, j, *value)))) {
         value = entry_->Add(Opcode::kCopy, value->shape(), {value});
         seen.insert(value);
       }
@@ -84,6 +84,19 @@ class Canonicaliser {
   }
 
  private:
+  // True if somebody else reads the value under result j, or a view between: he would look for it
+  // where it lies by itself, and not where the result has it.
+  static bool IsReadBeside(const std::vector<Instruction*>& roots, size_t j,
+                           const Instruction& value) {
+    if (!roots[j]->users().empty()) return true;
+    for (const Instruction* x = roots[j]; x != &value;) {
+      x = x->operand(x->opcode() == Opcode::kDynamicUpdateSlice ? 1 : 0);
+      if (x->users().size() > 1) return true;
+      if (std::find(roots.begin(), roots.end(), x) != roots.end()) return true;
+    }
+    return std::count(roots.begin(), roots.end(), roots[j]) > 1;
+  }
+
   // The instructions that the root of `from` needs, in order. Every value becomes a list: the
   // leaves of its shape.
   Status Walk(const Computation& from) {

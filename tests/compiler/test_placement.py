@@ -47,3 +47,17 @@ def test_parts_padded_with_zeros_are_added_by_placement(parts):
         relaxed=True,
     )
     assert hbm_to_hbm(program) == 0
+
+
+def test_a_result_that_is_a_view_of_what_others_read():
+    """They must not look in its transposed place: by the value itself, by a view between, by the
+    view that is the result, and by two results."""
+
+    def function(a, b, w):
+        m, n, o, p = a * b, a - b, a + b, a / b
+        r = n.reshape(2, 20, 30)
+        t = o.T
+        return m.T, m @ w, r.swapaxes(1, 2), r @ w, t, t @ a, p.T, p.T.reshape(-1), p.T
+
+    a, b = normal(40, 30), normal(40, 30, seed=1)
+    check(function, a, b, normal(30, 8), tolerance=1e-3)
