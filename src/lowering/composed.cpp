@@ -77,6 +77,29 @@ Values LowerBucketize(Builder&, Args& args) {  // (self, boundaries, *, out_int3
                  args.flag(2) ? DType::kS32 : DType::kS64)};
 }
 
+// (sorted_sequence, self, *, out_int32, right, side, sorter): as bucketize, with rows of their own
+// where sorted_sequence has more than one dimension.
+Values LowerSearchSorted(Builder& b, Args& args) {
+  const DType compute = ComputeType(args.ResultType({0, 1}));
+  const bool right =
+      (!args.is_none(3) && args.flag(3)) || (!args.is_none(4) && args.text(4) == "right");
+  Expr sequence = Operand(args, 0, compute);
+  if (!args.is_none(5) && sequence.num_elements() > 0) {  // the order that sorts it
+    const int64_t n = sequence.dims().back(), rows = sequence.num_elements() / n;
+    const Expr order = Reshaped(CheckedIndex(args, Tensor(args, 5), n, 5, false), {rows, n});
+    const Expr row = IotaS32(b, {rows, n}, 0);
+    sequence = Reshaped(TakeAlong(Reshaped(sequence, {rows * n}), 0, order + row * row.LikeInt(n)),
+                        sequence.dims());
+  }
+  if (sequence.rank() > 1) {  // [.., n] beside [.., m, 1]
+    Dims dims = sequence.dims();
+    dims.insert(dims.end() - 1, 1);
+    sequence = Reshaped(sequence, dims);
+  }
+  const bool narrow = !args.is_none(2) && args.flag(2);
+  return {Bucket(Operand(args, 1, compute), sequence, right, narrow ? DType::kS32 : DType::kS64)};
+}
+
 // (elements, test_elements, *, assume_unique, invert)
 Values LowerIsin(Builder& b, Args& args) {
   const DType compute = ComputeType(args.ResultType({0, 1}));
@@ -150,6 +173,28 @@ Values LowerHistc(Builder& b, Args& args) {
   return {counts.As(dtype)};
 }
 
+// The next representable number after x towards y: one step of the bits, which order as the numbers
+// of one sign do.
+Values LowerNextAfter(Builder& b, Args& args) {
+  const DType dtype = args.ResultType({0, 1});
+  if (dtype != DType::kF32 && dtype != DType::kF64) {
+    b.Fail(Unimplemented(args.overload(), ": ", DTypeName(dtype)));
+    return {};
+  }
+  const Expr both[] = {Operand(args, 0, dtype), Operand(args, 1, dtype)};
+  const Dims dims = BroadcastDims(both);
+  const Expr x = both[0].BroadcastTo(dims), y = both[1].BroadcastTo(dims);
+  const DType word = dtype == DType::kF32 ? DType::kS32 : DType::kS64;
+  const Expr bits = {b, b.BitcastConvert(x, word)};
+  const Expr away = (x < y) == (x > 0.0);
+  const Expr stepped = {
+      b, b.BitcastConvert(Select(away, bits + bits.LikeInt(1), bits - bits.LikeInt(1)), dtype)};
+  const double least = dtype == DType::kF32 ? 0x1p-149 : 0x1p-1074;
+  const Expr from_zero = Select(y > 0.0, y.Like(least), y.Like(-least));
+  const Expr next = Select(x == 0.0, from_zero, stepped);
+  return {Select(IsNan(x) || IsNan(y), x + y, Select(x == y, y, next))};
+}
+
 // (self, other): x 2^other
 Values LowerLdexp(Builder&, Args& args) {
   const DType dtype = FloatType(args, args.ResultType({0, 1}));
@@ -164,11 +209,14 @@ constexpr Row kRows[] = {
     {"aten::diag_embed", LowerDiagEmbed, kAny},
     {"aten::linalg_cross", LowerCross},
     {"aten::bucketize.Tensor", LowerBucketize, kReal},
+    {"aten::searchsorted.Tensor", LowerSearchSorted, kReal},
+    {"aten::searchsorted.Scalar", LowerSearchSorted, kReal},
     {"aten::isin.Tensor_Tensor", LowerIsin, kReal},
     {"aten::isin.Tensor_Scalar", LowerIsin, kReal, kNoFlags, At({1})},
     {"aten::isin.Scalar_Tensor", LowerIsin, kReal, kNoFlags, At({0})},
     {"aten::masked_scatter", LowerMaskedScatter, Native::kNone},
     {"aten::dist", LowerDist},
+    {"aten::nextafter", LowerNextAfter, kReal},
     {"aten::histc", LowerHistc, Native::kNone, kNoFlags, At({2, 3})},
     {"aten::ldexp.Tensor", LowerLdexp},
 };

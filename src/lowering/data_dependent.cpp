@@ -32,6 +32,25 @@ Values LowerNonzero(Builder& b, Args& args) {
   return {Compacted(coordinates, mask, RunningCount(mask)).As(DType::kS64)};
 }
 
+// (self, *, size, fill_value): the first `size` of them, and the fill value behind
+Values LowerNonzeroStatic(Builder& b, Args& args) {
+  const Expr x = Tensor(args, 0);
+  const int64_t n = x.num_elements(), size = args.integer(1), fill = args.integer_or(2, -1);
+  const Dims dims = {size, x.rank()};
+  const Expr filled = Expr(b, b.ConstantInt(DType::kS64, fill)).BroadcastTo(dims);
+  if (n == 0 || x.rank() == 0 || size == 0) return {filled};
+  const Expr mask = Reshaped(IsSet(x), {n});
+  std::vector<hlo::Value> columns;
+  for (int64_t d = 0; d < x.rank(); ++d)
+    columns.push_back(Reshaped(IotaS32(b, x.dims(), d), {n, 1}));
+  const Expr coordinates = {b, columns.size() == 1 ? columns[0] : b.Concatenate(columns, 1)};
+  const Expr rank = RunningCount(mask);
+  // What is not wanted, or has no place, goes behind the end, where a scatter drops it.
+  const Expr place = Select(mask, rank - 1.0, rank.LikeInt(size));
+  const Expr start = Expr(b, b.ConstantInt(DType::kS32, fill)).BroadcastTo(dims);
+  return {ScatterAlong(start, 0, place, coordinates, ScatterMode::kReplace).As(DType::kS64)};
+}
+
 // (self, mask), which broadcast
 Values LowerMaskedSelect(Builder&, Args& args) {
   const Expr both[] = {Tensor(args, 0), Tensor(args, 1)};
@@ -90,6 +109,7 @@ constexpr auto kNone = Native::kNone;
 
 constexpr Row kRows[] = {
     {"aten::nonzero", LowerNonzero, Native::kReal32, kDataDependent},
+    {"aten::nonzero_static", LowerNonzeroStatic, Native::kReal32},
     {"aten::masked_select", LowerMaskedSelect, Native::kReal32, kDataDependent},
     {"aten::bincount", LowerBincount, kNone, kDataDependent},
     {"aten::repeat_interleave.Tensor", LowerRepeatInterleave, Native::kReal32, kDataDependent},

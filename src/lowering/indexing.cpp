@@ -226,6 +226,42 @@ Values LowerIndexFill(Builder&, Args& args) {
   return {PutAlong(args, self, Operand(args, 3, self.dtype()), ScatterMode::kReplace, true)};
 }
 
+// (self, dim, index, source, reduce, *, include_self): prod, mean, amax, amin
+Values LowerIndexReduce(Builder& b, Args& args) {
+  const DType dtype = args.dtype_of(0);
+  const DType compute = ComputeType(dtype);
+  const Expr self = Operand(args, 0, compute), source = Operand(args, 3, compute);
+  const std::string_view reduce = args.text(4);
+  const bool include_self = args.is_none(5) || args.flag(5);
+  const ScatterMode mode = reduce == "prod"   ? ScatterMode::kMultiply
+                           : reduce == "amax" ? ScatterMode::kMaximum
+                           : reduce == "amin" ? ScatterMode::kMinimum
+                                              : ScatterMode::kAdd;
+  if (compute == DType::kPred || source.num_elements() == 0 || self.num_elements() == 0) {
+    b.Fail(Unimplemented(args.overload(), ": bool or no elements"));
+    return {};
+  }
+  Expr base = self;
+  if (!include_self) {
+    // Where something arrives, self is forgotten: for extrema by writing one of the arrivals.
+    const bool extremum = mode == ScatterMode::kMaximum || mode == ScatterMode::kMinimum;
+    const int64_t neutral = mode == ScatterMode::kMultiply ? 1 : 0;
+    base =
+        PutAlong(args, base, extremum ? source : source.LikeInt(neutral).BroadcastTo(source.dims()),
+                 ScatterMode::kReplace);
+  }
+  Expr y = PutAlong(args, base, source, mode);
+  if (reduce == "mean") {
+    const Expr ones = source.LikeInt(1).BroadcastTo(source.dims());
+    const Expr start = base.LikeInt(include_self ? 1 : 0).BroadcastTo(base.dims());
+    const Expr count = Maximum(PutAlong(args, start, ones, ScatterMode::kAdd), base.LikeInt(1));
+    const Expr quotient = y / count;
+    y = IsSigned(compute) ? Select(((quotient * count) != y) && (y < 0.0), quotient - 1.0, quotient)
+                          : quotient;
+  }
+  return {y.As(dtype)};
+}
+
 // Elements by their place in the flattened tensor. (self, index)
 Values LowerTake(Builder&, Args& args) {
   const Expr x = Tensor(args, 0);
@@ -262,6 +298,7 @@ constexpr Row kRows[] = {
     {"aten::index_select", LowerIndexSelect, kAny},
     {"aten::index_add", LowerIndexAdd, Native::kFloating, kNoFlags, At({4})},
     {"aten::index_copy", LowerIndexCopy, kAny},
+    {"aten::index_reduce", LowerIndexReduce},
     {"aten::index_fill.int_Scalar", LowerIndexFill, kAny, kNoFlags, At({3})},
     {"aten::index_fill.int_Tensor", LowerIndexFill, kAny},
     {"aten::take", LowerTake, kAny},

@@ -186,6 +186,13 @@ Values LowerBatchNormFunctional(Builder& b, Args& args) {
   if (!r.running_var.valid()) r.running_var = args.tensor(4);
   return {r.out, r.save_mean, r.save_rstd, r.running_mean, r.running_var};
 }
+// _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps): the
+// fourth result is what a backend keeps for backward, of which there is nothing.
+Values LowerBatchNormWithUpdate(Builder& b, Args& args) {
+  const BatchNorm r = Normalize(b, args, true, args.number(5), args.number(6));
+  return {r.out,          r.save_mean,  r.save_rstd, b.Full(hlo::Shape::Array(DType::kU8, {0}), 0),
+          r.running_mean, r.running_var};
+}
 // _native_batch_norm_legit_no_training(input, weight, bias, running_mean, running_var, momentum,
 // eps): in graphs only, where its statistics have the shape that PyTorch's decomposition gives
 // them.
@@ -240,9 +247,11 @@ constexpr Row kRows[] = {
     {"aten::native_batch_norm", LowerBatchNorm, kFloat, kNoFlags, 0, kStats},
     {"aten::_native_batch_norm_legit", LowerBatchNorm, kFloat, kNoFlags, 0, kStats},
     {"aten::_native_batch_norm_legit_functional", LowerBatchNormFunctional},
+    {"aten::_batch_norm_with_update", LowerBatchNormWithUpdate, kFloat, kNoFlags, 0, kStats},
     {"aten::_native_batch_norm_legit_no_training", LowerBatchNormNoTraining, kFloat, kGraphOnly},
     {"aten::_native_batch_norm_legit.no_stats", LowerBatchNormNoStats},
     {"aten::native_batch_norm_backward", LowerBatchNormBackward},
+    {"aten::batch_norm_backward", LowerBatchNormBackward},
 };
 
 }  // namespace

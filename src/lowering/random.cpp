@@ -113,6 +113,18 @@ Values LowerBernoulliP(Builder&, Args& args) {  // (self, p), a number or a tens
   return {Bernoulli(args, t.dims, p).As(t.dtype)};
 }
 
+// (self, noise, lower, upper, training): a slope per element below zero, which noise keeps
+Values LowerRrelu(Builder&, Args& args) {
+  const DType dtype = args.dtype_of(0);
+  const DType compute = ComputeType(dtype);
+  const Expr x = Operand(args, 0, compute);
+  const double lower = args.number_or(2, 1.0 / 8), upper = args.number_or(3, 1.0 / 3);
+  if (args.is_none(4) || !args.flag(4))
+    return {Select(x > 0.0, x, x * ((lower + upper) / 2)).As(dtype), hlo::Value()};
+  const Expr u = RandomUniform(args, x.dims(), compute);
+  const Expr slope = Select(x > 0.0, x.Like(1).BroadcastTo(x.dims()), u * (upper - lower) + lower);
+  return {(x * slope).As(dtype), slope.As(dtype)};
+}
 // Integers from [low, high), uniform up to the bias of a 32 or 64-bit remainder.
 Expr Integers(Args& args, const Target& t, int64_t low, uint64_t range) {
   const bool wide = range > (uint64_t{1} << 32);
@@ -249,6 +261,8 @@ constexpr Row kRows[] = {
     {"aten::random.to", LowerRandomRange<-1, 1>, kNone, kR},
     {"aten::multinomial", LowerMultinomial, kNone, kR},
     {"aten::native_dropout", LowerDropout, kNone, kR},
+    {"aten::rrelu_with_noise", LowerRrelu, kNone, kR, 0, At({1})},
+    {"aten::rrelu_with_noise_", LowerRrelu, kNone, kR, 0, At({0, 1})},
     {"aten::native_dropout_backward", LowerDropoutBackward, Native::kFloating, kElementwise,
      At({2})},
 };

@@ -38,6 +38,11 @@ namespace neuron::lowering {
   V(Composed)                       \
   V(DataDependent)                  \
   V(Unique)                         \
+  V(PoolingByIndex)                 \
+  V(EmbeddingBag)                   \
+  V(MarginLoss)                     \
+  V(Patches)                        \
+  V(Distance)                       \
   V(Recurrent)                      \
   V(ComplexNumbers)                 \
   V(Fourier)                        \

@@ -1,4 +1,5 @@
 // Running sums, products and extrema: a reduce-window as long as the dimension, padded in front.
+#include <cmath>
 #include <limits>
 
 #include "lowering/cast.h"
@@ -57,7 +58,35 @@ Values LowerCumulativeExtremum(Builder& b, Args& args) {
   return {Cast(values, self.dtype()), index.As(DType::kS64)};
 }
 
+// (self, dim): log(exp(a) + exp(b)) as the running operator, which never leaves the range of the
+// logarithms.
+Values LowerLogCumSumExp(Builder& b, Args& args) {
+  const DType dtype = args.dtype_of(0);
+  if (!IsFloating(dtype)) {
+    b.Fail(Unimplemented(args.overload(), ": ", DTypeName(dtype)));
+    return {};
+  }
+  const Expr x = Operand(args, 0, ComputeType(dtype));
+  if (x.rank() == 0 || x.num_elements() == 0) return {x.As(dtype)};
+  const auto dim = static_cast<size_t>(WrapDim(args.integer(1), x.rank()));
+  const hlo::Shape scalar = hlo::Shape::Array(x.dtype(), {});
+  hlo::Computation* add =
+      b.SubComputation("log_add_exp", {scalar, scalar}, [](Builder& inner, const auto& p) {
+        const Expr a = {inner, p[0]}, c = {inner, p[1]};
+        const Expr high = Maximum(a, c), low = Minimum(a, c);
+        // Equal infinities have no difference.
+        return Select(high == low, high + std::log(2.0), high + Log1p(Exp(low - high))).value();
+      });
+  std::vector<hlo::WindowDimension> window(x.dims().size());
+  window[dim].size = x.dims()[dim];
+  window[dim].padding_low = x.dims()[dim] - 1;
+  const Expr y = {b,
+                  b.ReduceWindow(x, x.Like(-std::numeric_limits<double>::infinity()), window, add)};
+  return {y.As(dtype)};
+}
+
 constexpr Row kRows[] = {
+    {"aten::_logcumsumexp", LowerLogCumSumExp, Native::kNone},
     {"aten::cumsum", LowerCumulative<Opcode::kAdd>},
     {"aten::cumprod", LowerCumulative<Opcode::kMultiply>},
     {"aten::cummax", LowerCumulativeExtremum<true>, Native::kReal32},

@@ -11,6 +11,7 @@ import pytest
 import torch
 from conformance import cases, engine
 from conformance.expected_failures import EXPECTED, UNSUPPORTED
+from conformance.on_cpu import ON_CPU
 
 
 def _device_is_here(device: str) -> bool:
@@ -61,6 +62,8 @@ def _check(case, device, limit):
     if device == "neuron" and case.op in UNSUPPORTED:
         _check_refusal(case, result)
         return
+    if device == "neuron" and (case.test, case.dtype) == ("test_matches_cpu", "float32"):
+        _check_place(case, result, limit)
     row = EXPECTED.get((case.test, case.op, case.dtype)) if device == "neuron" else None
     if row is None:
         assert result.passed, f"sample {result.first_failure}: {result.message}"
@@ -72,6 +75,13 @@ def _check(case, device, limit):
     assert result.samples <= first, (
         f"{case} passes; delete its row from tests/conformance/expected_failures.py"
     )
+
+
+def _check_place(case, result, limit):
+    if case.op not in ON_CPU:
+        assert not result.fallbacks, f"runs on the CPU: {sorted(result.fallbacks)}"
+    elif limit is None or limit >= 3:  # fewer samples may all be native
+        assert result.fallbacks, f"{case.op} runs on the device; delete it from on_cpu.py"
 
 
 def _check_refusal(case, result):

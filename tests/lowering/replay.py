@@ -232,6 +232,7 @@ UNSPECIFIED = {
     ("aten::nll_loss2d_forward", 1),
     ("aten::kthvalue", 1),  # which of equal elements
     ("aten::median.dim", 1),
+    *((f"aten::_embedding_bag{form}", i) for form in ("", "_forward_only") for i in (1, 2, 3)),
     ("aten::mode", 1),
     ("aten::nanmedian.dim", 1),
     ("aten::sort", 1),  # not sort.stable
