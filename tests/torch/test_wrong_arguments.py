@@ -1,5 +1,8 @@
 """Wrong shapes, dtypes and devices: CPU's exception class, with the op named."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -282,3 +285,11 @@ def test_a_refusal_of_a_python_meta_kernel_leaves_nothing_behind():
         y = torch.sgn(x) * x
         y.sum().backward()
         assert x.grad.tolist() == [1.0] * 3
+
+
+def test_classes_stay_once_dynamo_is_imported():
+    """It replaces meta kernels of C++ by Python's, which refuse in their own words."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "torch._dynamo", __file__]
+    command += ["-k", "same_class or leaves_nothing", "-p", "no:cacheprovider"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
