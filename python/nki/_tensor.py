@@ -182,6 +182,13 @@ class NkiTensor:
         } | changes
         return NkiTensor(self._storage, **parts)
 
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "the elements of a tile are not known while a kernel is traced, so `if` and `while` "
+            "cannot ask for them; select by a mask (nl.where), or loop on the device "
+            "(nl.while_loop)"
+        )
+
     def __getitem__(self, key: Any) -> NkiTensor:
         from nki._indexing import index
 

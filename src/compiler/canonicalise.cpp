@@ -237,6 +237,10 @@ class Canonicaliser {
       case Opcode::kMultiply:
         if (auto chain = RecogniseProduct(operands)) return Activation(x.shape(), *chain);
         break;
+      case Opcode::kConvolution:
+        if (operands[0]->shape().num_elements() == 0 || operands[1]->shape().num_elements() == 0)
+          return Zeros(x.shape());  // a sum of nothing
+        break;
       case Opcode::kTranspose:
         if (IsIdentityPermutation(a.dimensions)) return operands[0];
         break;
@@ -400,6 +404,13 @@ class Canonicaliser {
     Instruction* element = Emit(Opcode::kReshape, x.shape(), {data});
     Instruction* initial = Emit(Opcode::kBroadcast, x.shape(), {init});
     return Emit(x.called()[0]->root()->opcode(), x.shape(), {initial, element});
+  }
+
+  Instruction* Zeros(const Shape& shape) {
+    Attributes zero;
+    zero.literal = hlo::Literal::Scalar(shape.dtype, int64_t{0});
+    Instruction* none = Emit(Opcode::kConstant, zero.literal.shape(), {}, zero);
+    return shape.is_scalar() ? none : Emit(Opcode::kBroadcast, shape, {none});
   }
 
   Instruction* Iota(const Shape& shape, int64_t dimension) {

@@ -83,7 +83,7 @@ void EmitContext::SetScalar(const hlo::Instruction* value, Register reg, int64_t
 }
 
 AccessPattern EmitContext::HbmPattern(const View& view, const Dims& strides, const TileSpec& spec,
-                                      bool compact) const {
+                                      bool compact) {
   const Buffer buffer = BufferOf(view.base);
   const int64_t bytes = ByteSize(view.dtype);
   AccessPattern p;
@@ -92,7 +92,7 @@ AccessPattern EmitContext::HbmPattern(const View& view, const Dims& strides, con
   p.tensor = buffer.tensor;
   p.offset = Affine(buffer.byte_offset + view.offset * bytes);
   for (size_t d = 0; d < spec.start.size(); ++d)
-    if (strides[d] != 0) p.offset = p.offset + spec.start[d] * (strides[d] * bytes);
+    if (strides[d] != 0) p.offset = Sum(p.offset, spec.start[d] * (strides[d] * bytes));
   p.partitions = spec.partition.count;
   p.partition_step = strides[static_cast<size_t>(spec.partition.dim)] * spec.partition.multiple;
   int n = 0;
@@ -252,6 +252,24 @@ void EmitContext::RegisterLoad(Register dst, AccessPattern src) {
 void EmitContext::RegisterAlu(Register dst, const char* op, Affine a, Affine operand) {
   b.Emit(Opcode::register_alu, Engine::kSync,
          {isa::RegisterOperand{dst}, std::string(op), a, operand});
+}
+
+Affine EmitContext::Sum(const Affine& a, const Affine& b) {
+  if (a.num_terms + b.num_terms <= Affine::kMaxTerms) return a + b;
+  isa::RegisterDecl range{.min = 0, .max = 0};
+  for (const Affine* x : {&a, &b}) {
+    range.min += x->base;
+    range.max += x->base;
+    for (int i = 0; i < x->num_terms; ++i) {
+      const Affine::Term& term = x->terms[static_cast<size_t>(i)];
+      const isa::RegisterDecl& reg = this->b.program().registers[term.reg];
+      range.min += std::min(term.coefficient * reg.min, term.coefficient * reg.max);
+      range.max += std::max(term.coefficient * reg.min, term.coefficient * reg.max);
+    }
+  }
+  const Register sum = this->b.AddRegister(range);
+  RegisterAlu(sum, "add", a, b);
+  return Affine::Of(sum);
 }
 
 void EmitContext::GpSimdKernel(std::string name, int64_t num_outputs,

@@ -84,7 +84,7 @@ class EmitContext {
   // The elements of `view`'s buffer at a tile; `strides` per domain dimension (elements of
   // view.dtype). Axes along which all strides are 0 are dropped from the free dims if `compact`.
   AccessPattern HbmPattern(const View& view, const Dims& strides, const TileSpec& spec,
-                           bool compact = false) const;
+                           bool compact = false);
 
   // ---- On-chip memory ------------------------------------------------------------------------
   // Row-major [partitions][free...] in SBUF. PSUM: 2 KiB banks, f32.
@@ -126,6 +126,8 @@ class EmitContext {
   void RegisterLoad(Register dst, AccessPattern src);
   // "add", "sub", "mul", "min", "max", "floordiv", "mod"
   void RegisterAlu(Register dst, const char* op, Affine a, Affine operand);
+  // a + b; through a register where the expression would have too many terms.
+  Affine Sum(const Affine& a, const Affine& b);
   // Arguments: the kernel's output tiles first, then inputs and integers (gpsimd.h).
   void GpSimdKernel(std::string name, int64_t num_outputs, std::vector<isa::Operand> arguments);
 

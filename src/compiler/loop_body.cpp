@@ -254,7 +254,7 @@ Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
   // An iota's value is the address that its view gives.
   Affine offset(load.view.offset);
   for (size_t d = 0; d < spec.start.size(); ++d)
-    if (load.strides[d] != 0) offset = offset + spec.start[d] * load.strides[d];
+    if (load.strides[d] != 0) offset = ctx_->Sum(offset, spec.start[d] * load.strides[d]);
   std::vector<isa::Dim> steps;
   for (size_t i = 0; i < spec.free.size(); ++i)
     if ((held.axes >> i & 1) != 0)

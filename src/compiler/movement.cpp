@@ -58,7 +58,7 @@ Status ForPieces(EmitContext& ctx, Walk walk, int64_t bytes, std::vector<Affine>
   const int64_t n = walk.sizes[0];
   const Register i = ctx.b.LoopBegin(Affine(0), Affine(n), 1, n - 1);
   for (size_t k = 0; k < extra.size(); ++k)
-    extra[k] = extra[k] + Affine::Of(i, walk.strides[k][0] * bytes);
+    extra[k] = ctx.Sum(extra[k], Affine::Of(i, walk.strides[k][0] * bytes));
   walk.sizes.erase(walk.sizes.begin());
   for (Dims& s : walk.strides) s.erase(s.begin());
   NEURON_RETURN_IF_ERROR(ForPieces(ctx, std::move(walk), bytes, std::move(extra), emit));
@@ -99,7 +99,7 @@ Status FillRows(EmitContext& ctx, Walk w, const HbmView& dst, DType dtype, doubl
     if (n == 1) return FillRows(ctx, std::move(w), dst, dtype, value, extra);
     const Register i = ctx.b.LoopBegin(Affine(0), Affine(n), 1, n - 1);
     NEURON_RETURN_IF_ERROR(
-        FillRows(ctx, std::move(w), dst, dtype, value, extra + Affine::Of(i, step)));
+        FillRows(ctx, std::move(w), dst, dtype, value, ctx.Sum(extra, Affine::Of(i, step))));
     ctx.b.LoopEnd();
     return OkStatus();
   }

@@ -26,7 +26,6 @@ WideOp WideOpOf(const Instruction& x) {
     SAME(Abs)
     SAME(Add)
     SAME(And)
-    SAME(Atan2)
     SAME(Cbrt)
     SAME(Ceil)
     SAME(Clamp)
@@ -69,6 +68,8 @@ WideOp WideOpOf(const Instruction& x) {
     SAME(Tanh)
     SAME(Xor)
 #undef SAME
+    case Opcode::kAtan2:
+      return IsComplex(x.shape().dtype) ? WideOp::kNone : WideOp::kAtan2;
     case Opcode::kReshape:
       return WideOp::kCopy;
     case Opcode::kCompare:

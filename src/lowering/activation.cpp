@@ -120,12 +120,12 @@ Expr HardsigmoidBackward(Args& args, DType dtype) {
 
 Expr Hardshrink(Args& args, DType dtype) {
   const Expr x = Operand(args, 0, dtype);
-  const Expr lambda = S(args, 1, dtype);
+  const Expr lambda = S(args, 1, args.dtype_of(0)).As(dtype);
   return Select((x >= -lambda) && (x <= lambda), 0.0, x);
 }
 Expr ShrinkBackward(Args& args, DType dtype) {
   const Expr x = Operand(args, 1, dtype);
-  const Expr lambda = S(args, 2, dtype);
+  const Expr lambda = S(args, 2, args.dtype_of(1)).As(dtype);
   return Select((x >= -lambda) && (x <= lambda), 0.0, Operand(args, 0, dtype));
 }
 Expr Softshrink(Args& args, DType dtype) {

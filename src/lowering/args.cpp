@@ -115,6 +115,10 @@ const T* Args::Get(size_t i, std::string_view expected) const {
   return nullptr;
 }
 
+bool Args::is_number(size_t i) const {
+  return i < values_.size() && std::holds_alternative<ScalarArg>(values_[i]);
+}
+
 bool Args::is_none(size_t i) const {
   if (i >= values_.size()) return true;
   if (std::holds_alternative<std::monostate>(values_[i])) return true;

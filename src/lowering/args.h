@@ -83,7 +83,8 @@ class Args {
   std::string_view overload() const { return overload_; }
   size_t size() const { return values_.size(); }
   const ArgValue& operator[](size_t i) const { return values_[i]; }
-  bool is_none(size_t i) const;  // None, undefined tensor, or beyond the end
+  bool is_number(size_t i) const;  // a Python number, or a host tensor of rank 0
+  bool is_none(size_t i) const;    // None, undefined tensor, or beyond the end
 
   // A wrong kind is a bug of the row: Builder::Fail with overload and position.
   hlo::Value tensor(size_t i);                // a number becomes a rank-0 value of its own dtype

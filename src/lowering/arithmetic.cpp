@@ -8,30 +8,27 @@ namespace {
 using hlo::Builder;
 
 // alpha * b, without the multiplication where alpha is known to be 1.
-Expr Scaled(Args& args, size_t alpha, Expr x) {
+Expr Scaled(Args& args, size_t alpha, Expr x, DType dtype) {
   if (args.is_none(alpha) || args.scalar_is(alpha, 1)) return x;
-  return x * Scalar(args, alpha, x.dtype());
+  return x * Scalar(args, alpha, dtype).As(x.dtype());
 }
 
 Values LowerAdd(Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1});
-  const DType compute = ComputeType(dtype);
-  const Expr a = Operand(args, 0, compute);
-  const Expr b = Scaled(args, 2, Operand(args, 1, compute));
-  if (compute == DType::kPred) return {a || b};
+  const Expr a = Promoted(args, 0, dtype);
+  const Expr b = Scaled(args, 2, Promoted(args, 1, dtype), dtype);
+  if (dtype == DType::kPred) return {a || b};
   return {(a + b).As(dtype)};
 }
 
 Values LowerSub(Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1});
-  const DType compute = ComputeType(dtype);
-  return {(Operand(args, 0, compute) - Scaled(args, 2, Operand(args, 1, compute))).As(dtype)};
+  return {(Promoted(args, 0, dtype) - Scaled(args, 2, Promoted(args, 1, dtype), dtype)).As(dtype)};
 }
 
 Values LowerRsub(Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1});
-  const DType compute = ComputeType(dtype);
-  return {(Operand(args, 1, compute) - Scaled(args, 2, Operand(args, 0, compute))).As(dtype)};
+  return {(Promoted(args, 1, dtype) - Scaled(args, 2, Promoted(args, 0, dtype), dtype)).As(dtype)};
 }
 
 Expr Multiply(Expr a, Expr b) { return a.dtype() == DType::kPred ? (a && b) : a * b; }
@@ -86,19 +83,19 @@ Expr TruncDivide(Args& args, Expr a, Expr b) {
   return a / Select(b == 0.0, 1.0, b);
 }
 
-template <auto kFormula>  // (Args&, Expr, Expr) -> Expr in the promoted dtype
+// kFormula: (Args&, Expr, Expr) -> Expr in the promoted dtype.
+template <auto kFormula, auto kOperand = Promoted>
 Values Guarded(Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1});
-  const DType compute = ComputeType(dtype);
-  return {kFormula(args, Operand(args, 0, compute), Operand(args, 1, compute)).As(dtype)};
+  return {kFormula(args, kOperand(args, 0, dtype), kOperand(args, 1, dtype)).As(dtype)};
 }
 
-constexpr LowerFunction kTrueDivide = FloatBinary<[](Expr a, Expr b) { return a / b; }>;
+constexpr LowerFunction kTrueDivide = FloatBinary<[](Expr a, Expr b) { return a / b; }, Factor>;
 
 Values LowerDivMode(Builder& b, Args& args) {
   const std::string_view mode = args.text(2);
-  if (mode == "floor") return Guarded<FloorDivide>(b, args);
-  if (mode == "trunc") return Guarded<TruncDivide>(b, args);
+  if (mode == "floor") return Guarded<FloorDivide, Factor>(b, args);
+  if (mode == "trunc") return Guarded<TruncDivide, Factor>(b, args);
   return kTrueDivide(b, args);
 }
 
@@ -140,7 +137,7 @@ Expr GeneralPower(Expr a, Expr b) {
 Values LowerPowScalar(Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1});
   const DType compute = ComputeType(dtype);
-  const Expr x = Operand(args, 0, compute);
+  const Expr x = Promoted(args, 0, dtype);
   const auto is = [&](double value) { return args.scalar_is(1, value); };
   const auto finish = [&](Expr y) { return Values{y.As(dtype)}; };
   if (is(0)) return finish(x.LikeInt(1).BroadcastTo(x.dims()));
@@ -166,7 +163,7 @@ Values LowerPowScalar(Builder&, Args& args) {
       return finish(result);
     }
   }
-  return finish(GeneralPower(x, Operand(args, 1, compute)));
+  return finish(GeneralPower(x, Promoted(args, 1, dtype)));
 }
 
 Expr ClampMax(Expr x, Expr high) { return Minimum(x, high); }  // HLO's minimum keeps NaN
@@ -205,7 +202,7 @@ template <bool kDivides>
 Values LowerAddc(Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1, 2});
   const DType compute = ComputeType(dtype);
-  const Expr a = Scaled(args, 3, Operand(args, 1, compute));
+  const Expr a = Scaled(args, 3, Operand(args, 1, compute), compute);
   const Expr b = Operand(args, 2, compute);
   const Expr self = Operand(args, 0, compute);
   return {(self + (kDivides ? a / b : a * b)).As(dtype)};
@@ -220,7 +217,7 @@ Expr LogAddExp(Expr a, Expr b) {
   return Select(same, a, top + Log1p(Exp(-Abs(a - b))));
 }
 
-constexpr LowerFunction kMul = SameBinary<Multiply>;
+constexpr LowerFunction kMul = SameBinary<Multiply, Factor>;
 constexpr LowerFunction kRemainder = Guarded<PythonRemainder>;
 constexpr LowerFunction kFmod = Guarded<Fmod>;
 constexpr LowerFunction kXlogy = FloatBinary<[](Expr x, Expr y) {
@@ -253,8 +250,8 @@ constexpr Row kRows[] = {
     {"aten::div.Scalar", kTrueDivide, kReal, kE, At({1})},
     {"aten::div.Tensor_mode", LowerDivMode, kReal, kE, At({1})},
     {"aten::div.Scalar_mode", LowerDivMode, kReal, kE, At({1})},
-    {"aten::floor_divide", Guarded<FloorDivide>, kReal, kE, At({1})},
-    {"aten::floor_divide.Scalar", Guarded<FloorDivide>, kReal, kE, At({1})},
+    {"aten::floor_divide", Guarded<FloorDivide, Factor>, kReal, kE, At({1})},
+    {"aten::floor_divide.Scalar", Guarded<FloorDivide, Factor>, kReal, kE, At({1})},
     {"aten::remainder.Tensor", kRemainder, kReal, kE, At({1})},
     {"aten::remainder.Scalar", kRemainder, kReal, kE, At({1})},
     {"aten::remainder.Scalar_Tensor", kRemainder, kReal, kE, At({0})},

@@ -21,6 +21,14 @@ inline DType FloatType(const Args& args, DType dtype) {
 inline Expr Operand(Args& args, size_t i, DType dtype) {
   return {args.builder(), args.operand(i, dtype)};
 }
+// As CPU takes an operand: rounded to the promoted dtype, then widened to where it computes.
+inline Expr Promoted(Args& args, size_t i, DType dtype) {
+  return Operand(args, i, dtype).As(ComputeType(dtype));
+}
+// CPU's products and quotients take a number as it is.
+inline Expr Factor(Args& args, size_t i, DType dtype) {
+  return args.is_number(i) ? Operand(args, i, ComputeType(dtype)) : Promoted(args, i, dtype);
+}
 inline Expr Tensor(Args& args, size_t i) { return {args.builder(), args.tensor(i)}; }
 inline Expr Scalar(Args& args, size_t i, DType dtype) {
   return {args.builder(), args.scalar(i, dtype)};
@@ -47,25 +55,23 @@ Values Predicate(hlo::Builder&, Args& args) {
 }
 
 // Arguments 0 and 1 promoted (tensor or number), result in the promoted dtype.
-template <auto kFormula>
+template <auto kFormula, auto kOperand = Promoted>
 Values SameBinary(hlo::Builder&, Args& args) {
   const DType dtype = args.ResultType({0, 1});
-  const DType compute = ComputeType(dtype);
-  return {kFormula(Operand(args, 0, compute), Operand(args, 1, compute)).As(dtype)};
+  return {kFormula(kOperand(args, 0, dtype), kOperand(args, 1, dtype)).As(dtype)};
 }
 
-template <auto kFormula>
+template <auto kFormula, auto kOperand = Promoted>
 Values FloatBinary(hlo::Builder&, Args& args) {
   const DType dtype = FloatType(args, args.ResultType({0, 1}));
-  const DType compute = ComputeType(dtype);
-  return {kFormula(Operand(args, 0, compute), Operand(args, 1, compute)).As(dtype)};
+  return {kFormula(kOperand(args, 0, dtype), kOperand(args, 1, dtype)).As(dtype)};
 }
 
-// Promoted, compared without rounding, result pred.
+// Promoted and compared, result pred.
 template <auto kFormula>
 Values Comparison(hlo::Builder&, Args& args) {
-  const DType dtype = ComputeType(args.ResultType({0, 1}));
-  return {kFormula(Operand(args, 0, dtype), Operand(args, 1, dtype))};
+  const DType dtype = args.ResultType({0, 1});
+  return {kFormula(Promoted(args, 0, dtype), Promoted(args, 1, dtype))};
 }
 
 // A formula that reads further arguments itself: (Args&, compute dtype) -> Expr. The result dtype

@@ -38,6 +38,10 @@ template <bool kMax>  // (self, dim) -> values, indices of the last extremum so 
 Values LowerCumulativeExtremum(Builder& b, Args& args) {
   const Expr self = Tensor(args, 0);
   if (self.rank() == 0) return {self, b.ConstantInt(DType::kS64, 0)};
+  if (IsComplex(self.dtype())) {
+    b.Fail(Unimplemented("complex numbers have no order"));
+    return {};
+  }
   const int64_t dim = WrapDim(args.integer(1), self.rank());
   const Expr x = self.dtype() == DType::kPred ? self.As(DType::kS32) : self;
   constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -46,6 +46,24 @@ def test_hbm_operand_of_an_engine():
     assert "tensor_copy: src is in hbm" in str(refused(kernel))
 
 
+def test_a_tile_has_no_truth_value():
+    def kernel(x):
+        if nl.load(x) > 0:
+            pass
+
+    with pytest.raises(TypeError, match="not known while a kernel is traced"):
+        nki.simulate(kernel)(X)
+
+
+def test_store_of_another_shape():
+    def kernel(x):
+        out = nl.ndarray((512, 128), x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, nl.load(x))
+        return out
+
+    assert "[128, 512] goes to [512, 128]" in str(refused(kernel))
+
+
 def test_returning_what_cannot_be_returned():
     assert "is on chip" in str(refused(lambda x: nl.load(x)))
     assert "buffer=nl.shared_hbm" in str(

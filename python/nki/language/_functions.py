@@ -216,6 +216,11 @@ def assign(dst: NkiTensor, value: Any) -> None:
         if dst.is_on_chip and value.is_on_chip:
             isa.tensor_copy(dst, value)
             return
+        if [n for n in dst.shape if n != 1] != [n for n in value.shape if n != 1]:
+            raise NkiValidationError(
+                f"store: {list(value.shape)} goes to {list(dst.shape)}; the shapes must be equal "
+                "(reshape one of them)"
+            )
         if value.buffer == Buffer.psum:
             value = copy(value)  # DMA does not reach PSUM
         isa.dma_copy(dst, value)

@@ -116,3 +116,10 @@ __all__ = [
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """Dtypes that `torch.autocast("neuron")` accepts."""
     return [torch.bfloat16, torch.float16]
+
+
+def __getattr__(name: str) -> object:
+    # torch.utils.checkpoint keeps the random state of devices that say so under this name.
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
