@@ -10,23 +10,30 @@ JOBS ?= $(shell nproc)
 # pip's progress bars for a person, nothing for a log.
 PIP_OUTPUT := $(shell [ -t 2 ] && echo "--progress-bar on" || echo "-q")
 
-.PHONY: help demo test test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor
+.PHONY: help demo test test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
 	@echo "make build   set up .venv and install torchneuron into it (editable)"
-	@echo "make lint    formatting, lint, types, layering, generated files"
+	@echo "make doctor  what is missing on this machine"
+	@echo "make test-cpp / test-python  one of the two suites"
+	@echo "make lint    formats, then lint, types, layering, generated files"
+	@echo "make format  formats only"
 	@echo "make check   the same, and clang-tidy on what changed"
 	@echo "make generate  rewrite the generated pages and stubs"
 	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
+	@echo "make clean   removes build/ and demo-output/"
 	@echo "make test-asan-python        the Python suite on libraries under ASan and UBSan"
 
-doctor:
+checked:
 	@PYTHON=$(PYTHON) scripts/doctor.sh
 
+doctor: checked
+	@echo "everything needed is here"
+
 # One stamp per requirements file: what is installed is installed once.
-$(VENV)/.created: | doctor
+$(VENV)/.created: | checked
 	@echo "==> making $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
@@ -39,6 +46,7 @@ build: $(VENV)/.requirements-build
 	@scripts/build.sh
 
 demo: $(VENV)/.requirements-demo build
+	@echo "==> training two models, each on CPU, on neuron eagerly and on neuron compiled (1620 steps)"
 	@$(BIN)/python -m demo
 
 test: $(VENV)/.requirements-test build test-cpp test-python
@@ -68,7 +76,7 @@ format: $(VENV)/.requirements-develop
 	@git ls-files '*.cpp' '*.h' | xargs $(BIN)/clang-format -i
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
 
-generate: build
+generate: $(VENV)/.requirements-test build
 	@$(BIN)/python scripts/generate.py
 
 bench: $(VENV)/.requirements-demo build

@@ -25,6 +25,17 @@ def test_there_are_blocks():
     assert len(BLOCKS) >= 6
 
 
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
 @pytest.mark.parametrize("block", BLOCKS)
 def test_block_runs(block, tmp_path):
     script = tmp_path / "block.py"
