@@ -245,6 +245,7 @@ STATISTICS = {
     "aten::native_batch_norm",
     "aten::_native_batch_norm_legit",
     "aten::_native_batch_norm_legit.no_stats",
+    "aten::_batch_norm_with_update",
 }
 # How IValue stores a dtype: an index into this.
 SCALAR_TYPES = [
