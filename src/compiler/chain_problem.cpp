@@ -85,6 +85,8 @@ class Maker {
   // [outer..., row, column] that the producers' results and the loop kernels lie on.
   bool FindDomain() {
     Kernel& body = problem_.body;
+    if (stages_[0].kind != KernelKind::kHero || stages_[0].hero->opcode() != hlo::Opcode::kDot)
+      return false;
     const Instruction& first = *stages_[0].hero;
     const int64_t columns = Product(SideOf(plan_, first, 1).free);
     Dims domain = WithoutOnes(first.shape().dims);
@@ -92,6 +94,7 @@ class Maker {
     body.kind = KernelKind::kHero;
     for (const Kernel& stage : stages_) {
       if (stage.kind == KernelKind::kHero) {
+        if (stage.hero->opcode() != hlo::Opcode::kDot) return false;
         if (Reads(stage)) continue;
         if (Product(SideOf(plan_, *stage.hero, 1).free) != columns) return false;
         producers_.insert(&stage);
