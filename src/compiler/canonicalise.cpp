@@ -188,10 +188,8 @@ class Canonicaliser {
       return OkStatus();
     }
     if (x.opcode() == Opcode::kRngBitGenerator && x.shape().elements[1].num_elements() == 0) {
-      Attributes zero;  // nothing is drawn: the state stays
-      zero.literal = hlo::Literal::Scalar(x.shape().elements[1].dtype, int64_t{0});
-      Instruction* none = Emit(Opcode::kConstant, zero.literal.shape(), {}, zero);
-      values_[&x] = {operands[0], Emit(Opcode::kBroadcast, x.shape().elements[1], {none})};
+      values_[&x] = {operands[0],
+                     Zeros(x.shape().elements[1])};  // nothing is drawn: the state stays
       return OkStatus();
     }
     values_[&x] = Elements(x, x.shape(), std::move(operands));
@@ -353,10 +351,7 @@ class Canonicaliser {
         parts.push_back(value->shape() == part ? value : Emit(Opcode::kReshape, part, {value}));
         continue;
       }
-      Attributes zero;
-      zero.literal = hlo::Literal::Scalar(shape.dtype, 0.0);
-      Instruction* none = Emit(Opcode::kConstant, zero.literal.shape(), {}, zero);
-      parts.push_back(Emit(Opcode::kBroadcast, part, {none}));
+      parts.push_back(Zeros(part));
     }
     Attributes along;
     along.dimensions = {0};

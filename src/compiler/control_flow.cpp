@@ -21,6 +21,13 @@ std::vector<Buffer> ResultBuffers(const EmitContext& ctx, const Kernel& kernel, 
   return buffers;
 }
 
+Status Store(EmitContext& ctx, const Instruction* value, Buffer buffer) {
+  const hlo::Shape& shape = value->shape();
+  const HbmView to{buffer.tensor, TileDType(shape.dtype), Affine(buffer.byte_offset),
+                   DenseStrides(shape.dims)};
+  return EmitMove(ctx, shape.dims, to, ctx.plan.ViewOf(value));
+}
+
 // A value as a dense buffer: its own, or a copy that lives as long as the kernel.
 StatusOr<Buffer> Argument(EmitContext& ctx, const Instruction* value) {
   const View& view = ctx.plan.ViewOf(value);
@@ -31,19 +38,14 @@ StatusOr<Buffer> Argument(EmitContext& ctx, const Instruction* value) {
     buffer.byte_offset += view.offset * ByteSize(view.dtype);
     return buffer;
   }
-  const hlo::Shape& shape = value->shape();
-  const Buffer buffer = ctx.TemporaryBuffer(shape.num_bytes());
-  const HbmView to{buffer.tensor, TileDType(shape.dtype), isa::Affine(buffer.byte_offset),
-                   DenseStrides(shape.dims)};
-  NEURON_RETURN_IF_ERROR(EmitMove(ctx, shape.dims, to, view));
+  const Buffer buffer = ctx.TemporaryBuffer(value->shape().num_bytes());
+  NEURON_RETURN_IF_ERROR(Store(ctx, value, buffer));
   return buffer;
 }
 
-Register Load(EmitContext& ctx, DType dtype, Buffer buffer) {
-  const Register value = ctx.b.AddRegister();
-  ctx.RegisterLoad(value, AccessPattern::Hbm(TileDType(dtype), buffer.tensor,
-                                             Affine(buffer.byte_offset), 1, 0, {{1, 1}}));
-  return value;
+void Load(EmitContext& ctx, Register to, DType dtype, Buffer buffer) {
+  ctx.RegisterLoad(to, AccessPattern::Hbm(TileDType(dtype), buffer.tensor,
+                                          Affine(buffer.byte_offset), 1, 0, {{1, 1}}));
 }
 
 }  // namespace
@@ -63,12 +65,8 @@ Status EmitWhile(EmitContext& ctx, const Kernel& kernel) {
       binding.parameters.push_back(constant);
       continue;
     }
-    const Buffer buffer = state[next++];
-    const hlo::Shape& shape = first->shape();
-    const HbmView to{buffer.tensor, TileDType(shape.dtype), Affine(buffer.byte_offset),
-                     DenseStrides(shape.dims)};
-    NEURON_RETURN_IF_ERROR(EmitMove(ctx, shape.dims, to, ctx.plan.ViewOf(first)));
-    binding.parameters.push_back(buffer);
+    NEURON_RETURN_IF_ERROR(Store(ctx, first, state[next]));
+    binding.parameters.push_back(state[next++]);
   }
 
   const hlo::Module test = Outline(condition, {0});
@@ -79,13 +77,12 @@ Status EmitWhile(EmitContext& ctx, const Kernel& kernel) {
     pass.aliases().push_back({.output = static_cast<int64_t>(j), .parameter = changed[j]});
 
   NEURON_RETURN_IF_ERROR(EmitCalled(ctx, test, tested));
-  const Register go_on = Load(ctx, DType::kPred, tested.results[0]);
+  const Register go_on = ctx.b.AddRegister();
+  Load(ctx, go_on, DType::kPred, tested.results[0]);
   ctx.b.Emit(Opcode::while_begin, Engine::kSync, {Affine::Of(go_on)});
   NEURON_RETURN_IF_ERROR(EmitCalled(ctx, pass, binding));
   NEURON_RETURN_IF_ERROR(EmitCalled(ctx, test, tested));
-  ctx.RegisterLoad(go_on,
-                   AccessPattern::Hbm(TileDType(DType::kPred), tested.results[0].tensor,
-                                      Affine(tested.results[0].byte_offset), 1, 0, {{1, 1}}));
+  Load(ctx, go_on, DType::kPred, tested.results[0]);
   ctx.b.LoopEnd();
   return OkStatus();
 }
@@ -96,7 +93,9 @@ Status EmitConditional(EmitContext& ctx, const Kernel& kernel) {
   const auto last = static_cast<int64_t>(branches.size()) - 1;
   const Instruction* index = choice.operand(0);
   NEURON_ASSIGN_OR_RETURN(const Buffer place, Argument(ctx, index));
-  Affine chosen = Affine::Of(Load(ctx, index->shape().dtype, place));
+  const Register loaded = ctx.b.AddRegister();
+  Load(ctx, loaded, index->shape().dtype, place);
+  Affine chosen = Affine::Of(loaded);
   const auto alu = [&](const char* op, Affine a, Affine b) {
     const Register result = ctx.b.AddRegister();
     ctx.RegisterAlu(result, op, a, b);

@@ -45,6 +45,17 @@ class Updates {
   Values values_;
 };
 
+// The gradient that a step uses; the scaler's part of it is written back.
+Expr Gradient(const Scaler& scaler, Value original, Expr grad, bool maximize, Updates& new_grads) {
+  if (scaler.scaled) {
+    grad = grad * scaler.inverse.As(grad.dtype());
+    new_grads.Replace(original, grad);
+  } else {
+    new_grads.Keep();
+  }
+  return maximize ? -grad : grad;
+}
+
 // (self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, *, lr, beta1, beta2,
 //  weight_decay, eps, amsgrad, maximize, grad_scale, found_inf)
 template <bool kDecoupled>  // weight decay apart from the gradient: AdamW
@@ -63,14 +74,7 @@ Values LowerAdam(Builder& b, Args& args) {
     const auto load = [&](Value v) { return Expr(b, v).As(compute); };
     const Expr lr = Reshaped(Operand(args, 6, compute), {});
     Expr param = load(params[i]);
-    Expr grad = load(grads[i]);
-    if (scaler.scaled) {
-      grad = grad * scaler.inverse.As(compute);
-      new_grads.Replace(grads[i], grad);
-    } else {
-      new_grads.Keep();
-    }
-    if (maximize) grad = -grad;
+    Expr grad = Gradient(scaler, grads[i], load(grads[i]), maximize, new_grads);
     if (weight_decay != 0) {
       if (kDecoupled)
         param = param - param * (lr * weight_decay);
@@ -118,14 +122,7 @@ Values LowerSgd(Builder& b, Args& args) {
     const auto load = [&](Value v) { return Expr(b, v).As(compute); };
     const Expr lr = Reshaped(Operand(args, 5, compute), {});
     const Expr param = load(params[i]);
-    Expr grad = load(grads[i]);
-    if (scaler.scaled) {
-      grad = grad * scaler.inverse.As(compute);
-      new_grads.Replace(grads[i], grad);
-    } else {
-      new_grads.Keep();
-    }
-    if (maximize) grad = -grad;
+    Expr grad = Gradient(scaler, grads[i], load(grads[i]), maximize, new_grads);
     if (weight_decay != 0) grad = grad + param * weight_decay;
     if (momentum != 0) {
       const Expr buffer = first ? grad : load(buffers[i]) * momentum + grad * (1 - dampening);
@@ -155,14 +152,7 @@ Values LowerAdagrad(Builder& b, Args& args) {
     const auto load = [&](Value v) { return Expr(b, v).As(compute); };
     const Expr lr = Reshaped(Operand(args, 4, compute), {});
     const Expr param = load(params[i]);
-    Expr grad = load(grads[i]);
-    if (scaler.scaled) {
-      grad = grad * scaler.inverse.As(compute);
-      new_grads.Replace(grads[i], grad);
-    } else {
-      new_grads.Keep();
-    }
-    if (maximize) grad = -grad;
+    Expr grad = Gradient(scaler, grads[i], load(grads[i]), maximize, new_grads);
     if (weight_decay != 0) grad = grad + param * weight_decay;
     const Expr step = Reshaped(load(steps[i]), {});
     const Expr rate = lr / ((step - 1.0) * lr_decay + 1.0);

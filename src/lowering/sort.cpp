@@ -57,15 +57,6 @@ Values Median(Builder& b, Expr x, int64_t dim, bool keepdim) {
   const Expr place = DropDims(top.index, {dim}, keepdim).As(DType::kS64);
   return {Select(IsNan(value), value, {b, middle[0]}), Select(IsNan(value), place, {b, middle[1]})};
 }
-Values LowerMedianDim(Builder& b, Args& args) {
-  const Expr x = Tensor(args, 0);
-  if (x.rank() == 0) return Scalars(b, x);
-  return Median(b, x, WrapDim(args.integer(1), x.rank()), args.flag(2));
-}
-Values LowerMedian(Builder& b, Args& args) {
-  const Expr x = Tensor(args, 0);
-  return {Median(b, Reshaped(x, {x.num_elements()}), 0, false)[0]};
-}
 
 // Below every value of x.
 Expr Lowest(Expr x) {
@@ -114,14 +105,17 @@ Values NanMedian(Builder& b, Expr x, int64_t dim, bool keepdim) {
   const Expr place = KeepMax(Select(hit, s.places, -1.0), {dim});
   return {DropDims(value, {dim}, keepdim), DropDims(place, {dim}, keepdim).As(DType::kS64)};
 }
-Values LowerNanMedianDim(Builder& b, Args& args) {
+
+template <auto kMedian>  // (self, dim, keepdim)
+Values LowerMedianDim(Builder& b, Args& args) {
   const Expr x = Tensor(args, 0);
   if (x.rank() == 0) return Scalars(b, x);
-  return NanMedian(b, x, WrapDim(args.integer(1), x.rank()), args.flag(2));
+  return kMedian(b, x, WrapDim(args.integer(1), x.rank()), args.flag(2));
 }
-Values LowerNanMedian(Builder& b, Args& args) {
+template <auto kMedian>  // (self)
+Values LowerMedian(Builder& b, Args& args) {
   const Expr x = Tensor(args, 0);
-  return {NanMedian(b, Reshaped(x, {x.num_elements()}), 0, false)[0]};
+  return {kMedian(b, Reshaped(x, {x.num_elements()}), 0, false)[0]};
 }
 
 constexpr auto kNone = Native::kNone;
@@ -131,11 +125,11 @@ constexpr Row kRows[] = {
     {"aten::sort.stable", LowerSort<2, 3>, kNone},
     {"aten::topk", LowerTopk, kNone},
     {"aten::kthvalue", LowerKthValue, kNone},
-    {"aten::median", LowerMedian, kNone},
-    {"aten::median.dim", LowerMedianDim, kNone},
+    {"aten::median", LowerMedian<Median>, kNone},
+    {"aten::median.dim", LowerMedianDim<Median>, kNone},
     {"aten::mode", LowerMode, kNone},
-    {"aten::nanmedian", LowerNanMedian, kNone},
-    {"aten::nanmedian.dim", LowerNanMedianDim, kNone},
+    {"aten::nanmedian", LowerMedian<NanMedian>, kNone},
+    {"aten::nanmedian.dim", LowerMedianDim<NanMedian>, kNone},
 };
 
 }  // namespace

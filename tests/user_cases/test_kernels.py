@@ -245,32 +245,32 @@ LEGAL = [(0, 1), (0, 2), (0, 32), (0, 64), (0, 128), (32, 1), (32, 32), (64, 64)
 ILLEGAL = [(1, 1), (1, 2), (33, 32), (98, 2), (32, 64), (96, 64)]
 
 
-@pytest.mark.parametrize(("start", "size"), LEGAL)
-def test_partitions_that_an_access_may_start_at(start, size):
-    """U114: the table of legal starts and sizes."""
-
+def _partitions(start, size):
     def kernel(x):
         tile = nl.load(x)
         result = nl.ndarray((size, 16), x.dtype)
         nisa.tensor_copy(result, tile[start : start + size, :])
         return _stored(result)
 
+    return kernel
+
+
+@pytest.mark.parametrize(("start", "size"), LEGAL)
+def test_partitions_that_an_access_may_start_at(start, size):
+    """U114: the table of legal starts and sizes."""
+
     x = np.arange(128 * 16, dtype=np.float32).reshape(128, 16)
-    np.testing.assert_array_equal(nki.simulate(kernel)(x), x[start : start + size])
+    np.testing.assert_array_equal(
+        nki.simulate(_partitions(start, size))(x), x[start : start + size]
+    )
 
 
 @pytest.mark.parametrize(("start", "size"), ILLEGAL)
 def test_partitions_that_an_access_may_not_start_at(start, size):
     """U114: refused while tracing, with the numbers."""
 
-    def kernel(x):
-        tile = nl.load(x)
-        result = nl.ndarray((size, 16), x.dtype)
-        nisa.tensor_copy(result, tile[start : start + size, :])
-        return _stored(result)
-
     with pytest.raises((nki.NkiValidationError, IndexError)) as caught:
-        nki.simulate(kernel)(np.zeros((128, 16), np.float32))
+        nki.simulate(_partitions(start, size))(np.zeros((128, 16), np.float32))
     assert str(start) in str(caught.value)
 
 
