@@ -99,7 +99,8 @@ bool GroupBuilder::FitsFullRows(const Part& part) {
   for (const TileRef& tile : part.tiles)
     if (part.copy && (tile.shape.elements != shape.elements || !tile.shape.contiguous()))
       return false;
-  bool whole = whole_ || part.reduces;
+  // Values of several rows lie side by side only if each of them is there from end to end.
+  bool whole = whole_ || part.reduces || sub_rows_ > 1;
   if (part.reduces && (part.reduction.kept != sub_rows_ || part.tiles[0].shape.elements != 1))
     return false;
   if (rows != nullptr) {

@@ -235,6 +235,10 @@ TEST(Groups, ComputeTheSameBitsWithSeveralRowsOnAPartition) {
   ExpectSameBits({40, 200, 4}, 300);
   ExpectSameBits({7, 1500, 3}, 100);
 }
+TEST(Groups, ComputeTheSameBitsWithSeveralLongRowsOnAPartition) {
+  ExpectSameBits({1, 2080, 2}, 150);  // each longer than the block that is taken of a single row
+  ExpectSameBits({3, 4500, 3}, 60);
+}
 
 }  // namespace
 }  // namespace neuron::emulator
