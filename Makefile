@@ -10,7 +10,10 @@ JOBS ?= $(shell nproc)
 # pip's progress bars for a person, nothing for a log.
 PIP_OUTPUT := $(shell [ -t 2 ] && echo "--progress-bar on" || echo "-q")
 
-.PHONY: help demo test test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
+MODULES ?= 10000
+FIRST ?= 0
+
+.PHONY: help demo test fuzz test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -24,6 +27,7 @@ help:
 	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
 	@echo "make clean   removes build/ and demo-output/"
+	@echo "make fuzz    $(MODULES) random HLO modules against XLA (MODULES=n, FIRST=seed)"
 	@echo "make test-asan-python        the Python suite on libraries under ASan and UBSan"
 
 checked:
@@ -65,6 +69,9 @@ test-asan-python: $(VENV)/.requirements-test
 
 test-tsan: $(VENV)/.requirements-test
 	@scripts/test_cpp.sh tsan thread
+
+fuzz: $(VENV)/.requirements-test build test-cpp
+	@scripts/fuzz.sh $(MODULES) $(FIRST)
 
 lint: $(VENV)/.requirements-develop build
 	@scripts/check.sh

@@ -60,7 +60,7 @@ class Planner {
       OpenScalars(*root);
     else if (IsDeferred(root))
       Open(*root, KernelKind::kLoop);
-    FindResults();
+    NEURON_RETURN_IF_ERROR(FindResults());
     return std::move(plan_);
   }
 
@@ -183,9 +183,8 @@ class Planner {
       return OkStatus();
     }
     if (kind != KernelKind::kHero) {
-      int last = -1;
-      for (const Instruction* operand : x.operands())
-        last = std::max(last, plan_.KernelOf(plan_.ViewOf(operand).base));
+      std::set<const Instruction*> seen;
+      const int last = LastKernelFor(x, &seen);
       if (last >= 0 && Join(x, last, kind)) {
         TakeIn(x, last);
         return OkStatus();
@@ -198,6 +197,19 @@ class Planner {
     }
     Open(x, kind);
     return OkStatus();
+  }
+
+  // The last kernel that `x` needs, by itself or for the deferred values that come with it.
+  int LastKernelFor(const Instruction& x, std::set<const Instruction*>* seen) const {
+    int last = -1;
+    for (const Instruction* operand : x.operands()) {
+      const Instruction* base = plan_.ViewOf(operand).base;
+      if (!IsDeferred(base))
+        last = std::max(last, plan_.KernelOf(base));
+      else if (seen->insert(base).second)
+        last = std::max(last, LastKernelFor(*base, seen));
+    }
+    return last;
   }
 
   // True if the loop kernel reads or computes what `x` reads. A sum of columns stays alone: its
@@ -439,10 +451,14 @@ class Planner {
     return true;
   }
 
-  void FindResults() {
+  // What later kernels and the root read. A kernel reads earlier ones only: they run in this order.
+  Status FindResults() {
+    Status order = OkStatus();
     const auto mark = [&](const Instruction* value, int reader) {
       const Instruction* base = plan_.ViewOf(value).base;
       const int k = plan_.KernelOf(base);
+      if (reader >= 0 && k > reader)
+        order = Internal("compiler: kernel ", reader, " reads ", base->name(), " of kernel ", k);
       if (k < 0 || k == reader || is_result_[static_cast<size_t>(base->id())]) return;
       is_result_[static_cast<size_t>(base->id())] = true;
       plan_.kernels[static_cast<size_t>(k)].results.push_back(base);
@@ -458,6 +474,7 @@ class Planner {
       for (const Instruction* value : root->operands()) mark(value, -1);
     else
       mark(root, -1);
+    return order;
   }
 
   const CanonicalModule& canonical_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "nrt/status_table.h"
 
 namespace neuron::testing {
 
@@ -12,30 +11,30 @@ StatusOr<std::unique_ptr<NrtProgram>> NrtProgram::Load(const std::string& contai
   NEURON_RETURN_IF_ERROR(library.status());
   const nrt::Library& nrt = **library;
   static const NRT_STATUS initialised = nrt.nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(initialised, "nrt_init"));
+  NEURON_RETURN_IF_ERROR(nrt.Check(initialised, "nrt_init"));
   std::unique_ptr<NrtProgram> p(new NrtProgram(nrt, signature));
-  NEURON_RETURN_IF_ERROR(nrt::ToStatus(
-      nrt.nrt_load(container.data(), container.size(), 0, 1, &p->model_), "nrt_load"));
   NEURON_RETURN_IF_ERROR(
-      nrt::ToStatus(nrt.nrt_allocate_tensor_set(&p->inputs_), "nrt_allocate_tensor_set"));
+      nrt.Check(nrt.nrt_load(container.data(), container.size(), 0, 1, &p->model_), "nrt_load"));
   NEURON_RETURN_IF_ERROR(
-      nrt::ToStatus(nrt.nrt_allocate_tensor_set(&p->outputs_), "nrt_allocate_tensor_set"));
+      nrt.Check(nrt.nrt_allocate_tensor_set(&p->inputs_), "nrt_allocate_tensor_set"));
+  NEURON_RETURN_IF_ERROR(
+      nrt.Check(nrt.nrt_allocate_tensor_set(&p->outputs_), "nrt_allocate_tensor_set"));
   const auto add = [&](const std::string& name, int64_t bytes, bool in, bool out) -> Status {
     nrt_tensor_t* tensor = nullptr;
     NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0,
-                                              static_cast<size_t>(std::max<int64_t>(bytes, 1)),
-                                              name.c_str(), &tensor),
-                      "nrt_tensor_allocate"));
+        nrt.Check(nrt.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0,
+                                           static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                                           name.c_str(), &tensor),
+                   "nrt_tensor_allocate"));
     p->tensors_.push_back(tensor);
     if (in)
       NEURON_RETURN_IF_ERROR(
-          nrt::ToStatus(nrt.nrt_add_tensor_to_tensor_set(p->inputs_, name.c_str(), tensor),
-                        "nrt_add_tensor_to_tensor_set"));
+          nrt.Check(nrt.nrt_add_tensor_to_tensor_set(p->inputs_, name.c_str(), tensor),
+                     "nrt_add_tensor_to_tensor_set"));
     if (out)
       NEURON_RETURN_IF_ERROR(
-          nrt::ToStatus(nrt.nrt_add_tensor_to_tensor_set(p->outputs_, name.c_str(), tensor),
-                        "nrt_add_tensor_to_tensor_set"));
+          nrt.Check(nrt.nrt_add_tensor_to_tensor_set(p->outputs_, name.c_str(), tensor),
+                     "nrt_add_tensor_to_tensor_set"));
     return OkStatus();
   };
   for (const compiler::Signature::Buffer& b : signature.buffers)
@@ -59,31 +58,30 @@ Status NrtProgram::Run(std::vector<std::string>& buffers, const std::vector<int6
   std::copy(scalars.begin(), scalars.end(), slots.begin() + signature_.first_scalar_slot);
   if (!slots.empty())
     NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt_.nrt_tensor_write(tensors_.back(), slots.data(), 0, 8 * slots.size()),
-                      "nrt_tensor_write"));
+        nrt_.Check(nrt_.nrt_tensor_write(tensors_.back(), slots.data(), 0, 8 * slots.size()),
+                   "nrt_tensor_write"));
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (static_cast<int64_t>(buffers[i].size()) != signature_.buffers[i].bytes)
       return InvalidArgument("run: ", signature_.buffers[i].name, " has ", buffers[i].size(),
                              " bytes, expected ", signature_.buffers[i].bytes);
     if (buffers[i].empty()) continue;
     NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt_.nrt_tensor_write(tensors_[i], buffers[i].data(), 0, buffers[i].size()),
-                      "nrt_tensor_write"));
+        nrt_.Check(nrt_.nrt_tensor_write(tensors_[i], buffers[i].data(), 0, buffers[i].size()),
+                   "nrt_tensor_write"));
   }
   NEURON_RETURN_IF_ERROR(Repeat(1));
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].empty()) continue;
     NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt_.nrt_tensor_read(tensors_[i], buffers[i].data(), 0, buffers[i].size()),
-                      "nrt_tensor_read"));
+        nrt_.Check(nrt_.nrt_tensor_read(tensors_[i], buffers[i].data(), 0, buffers[i].size()),
+                   "nrt_tensor_read"));
   }
   return OkStatus();
 }
 
 Status NrtProgram::Repeat(int n) {
   for (int i = 0; i < n; ++i)
-    NEURON_RETURN_IF_ERROR(
-        nrt::ToStatus(nrt_.nrt_execute(model_, inputs_, outputs_), "nrt_execute"));
+    NEURON_RETURN_IF_ERROR(nrt_.Check(nrt_.nrt_execute(model_, inputs_, outputs_), "nrt_execute"));
   return OkStatus();
 }
 

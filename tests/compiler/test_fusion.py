@@ -36,6 +36,19 @@ def test_attention(rng):
     assert program.compiled.gpsimd_kernels == []
 
 
+def test_a_scalar_of_arguments_in_several_kernels(rng):
+    """The first reader of `low` makes it, but is not the first kernel that needs it."""
+
+    def function(s, x, y):
+        low = jnp.cos(s)
+        high = low + low
+        first = jnp.exp(x)
+        second = y * low
+        return first, second, first * high, first * (high * high - low)
+
+    check(function, np.float32(0.7), normal(rng, 64), normal(rng, 128), tolerance=1e-5)
+
+
 def test_training_step_of_an_mlp(rng):
     def step(w1, b1, w2, b2, x, y):
         def loss(parameters):

@@ -1,8 +1,12 @@
 """Random modules against XLA: `--modules N` of them, from seed `--first-module` on.
 
-make fuzz-hlo runs ten thousand. A failure names the seed and the first operation that differs.
+Each runs as users run it, and once with checked memory: what reads bytes that nothing wrote can be
+right by chance. `make fuzz` runs ten thousand. A failure names the seed and the first operation
+that differs.
 """
 
+import contextlib
+import os
 import warnings
 
 import numpy as np
@@ -17,6 +21,15 @@ def pytest_generate_tests(metafunc):
         first = metafunc.config.getoption("--first-module")
         count = metafunc.config.getoption("--modules")
         metafunc.parametrize("seed", range(first, first + count))
+
+
+@contextlib.contextmanager
+def checked_memory():
+    os.environ["TORCHNEURON_CHECK_MEMORY"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["TORCHNEURON_CHECK_MEMORY"]
 
 
 def compare(got, want, exact):
@@ -41,7 +54,12 @@ def evaluate(generator, length):
         proto = row_major(xla_oracle.proto_of(function,
                                                *generator.arguments))  # fmt: skip
     want = [np.asarray(w) for w in xla_oracle.run(proto, generator.arguments)]
-    return Program(proto)(*generator.arguments), want, flags
+    program = Program(proto)
+    got = program(*generator.arguments)
+    with checked_memory():
+        for checked, plain in zip(program(*generator.arguments), got, strict=True):
+            np.testing.assert_array_equal(checked, plain, "with and without checked memory")
+    return got, want, flags
 
 
 def failure(generator, length):
@@ -59,7 +77,10 @@ def failure(generator, length):
 
 def test_matches_xla(seed):
     generator = Generator(seed, int(np.random.default_rng([seed, 2]).integers(5, 60)))
-    if failure(generator, generator.length) is None:
+    whole = failure(generator, generator.length)
+    if whole is None:
         return
-    shortest = next(n for n in range(generator.length + 1) if failure(generator, n))
-    pytest.fail(f"seed {seed}, {shortest} operations: {failure(generator, shortest)}")
+    for length in range(generator.length + 1):
+        if (found := failure(generator, length)) is not None:
+            pytest.fail(f"seed {seed}, {length} operations: {found}")
+    pytest.fail(f"seed {seed}, as a whole and only the first time: {whole}")
