@@ -97,6 +97,21 @@ void Timeline::Note(const Access& access, int engine, double busy_until, double 
   });
 }
 
+double Timeline::MoveBytes(double start, double moving, double horizon) {
+  std::erase_if(bandwidth_, [&](const Interval& taken) { return taken.end <= horizon; });
+  const auto first = std::find_if(bandwidth_.begin(), bandwidth_.end(),
+                                  [&](const Interval& taken) { return taken.end >= start; });
+  Interval mine{start, start};
+  auto next = first;
+  for (; next != bandwidth_.end() && next->begin - mine.end < moving; ++next) {
+    moving -= std::max(0.0, next->begin - mine.end);
+    mine = {std::min(mine.begin, next->begin), next->end};
+  }
+  mine.end += moving;
+  bandwidth_.insert(bandwidth_.erase(first, next), mine);
+  return mine.end;
+}
+
 double Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns, int64_t hbm_bytes,
                        const std::vector<Access>& accesses, const int64_t* registers,
                        double not_before_ns) {
@@ -110,7 +125,8 @@ double Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns,
   if (engine == isa::Engine::kDma) {
     const auto earliest = std::min_element(queue_free_.begin(), queue_free_.end());
     queue = static_cast<int>(earliest - queue_free_.begin());
-    start = std::max({start, *earliest, triggered_});
+    const double triggered = triggered_;
+    start = std::max({start, *earliest, triggered});
     // One sequencer triggers transfers; that it catches up after a wait stands for others helping.
     triggered_ += target_.dma_trigger_ns;
     possible = start;
@@ -118,8 +134,7 @@ double Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns,
     // All queues share the HBM.
     const double moving =
         static_cast<double>(hbm_bytes) * 1e9 / target_.hbm_bytes_per_second_per_core;
-    bandwidth_free_ = std::max(bandwidth_free_, start) + moving;
-    busy_until = std::max(start + busy_ns, bandwidth_free_);
+    busy_until = std::max(start + busy_ns, MoveBytes(start, moving, triggered));
     *earliest = busy_until;
   } else {
     possible = std::max(start, engine_free_[e]);
@@ -138,7 +153,7 @@ double Timeline::Issue(uint32_t instruction, isa::Engine engine, double busy_ns,
 void Timeline::Shift(double by) {
   for (double& free : engine_free_) free += by;
   for (double& free : queue_free_) free += by;
-  bandwidth_free_ += by;
+  for (Interval& taken : bandwidth_) taken = {taken.begin + by, taken.end + by};
   triggered_ += by;
   end_ += by;
   for (std::vector<Cells>* const memory : {&sbuf_, &psum_, &hbm_})

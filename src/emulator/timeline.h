@@ -52,6 +52,9 @@ class Timeline {
   // Calls visit(cells, bytes) for what a pattern touches: of each quadrant on chip, of the tensor.
   template <typename Visit>
   void ForEachRange(const isa::AccessPattern& pattern, const int64_t* registers, Visit visit);
+  // Moves `moving` ns worth of bytes through the HBM, from `start` on, where others leave room;
+  // returns the end. None of the transfers to come starts before `horizon`.
+  double MoveBytes(double start, double moving, double horizon);
   double Ready(const Access& access, int engine, const int64_t* registers);
   void Note(const Access& access, int engine, double busy_until, double arrives,
             const int64_t* registers);
@@ -61,7 +64,12 @@ class Timeline {
   double arrival_[isa::kNumEngines] = {};
   double engine_free_[isa::kNumEngines] = {};
   std::vector<double> queue_free_;
-  double bandwidth_free_ = 0;
+  // When the HBM is taken, in order, with room between: a transfer that waits for its operands
+  // keeps none of the room before it.
+  struct Interval {
+    double begin, end;
+  };
+  std::vector<Interval> bandwidth_;
   double triggered_ = 0;  // when the next transfer can be triggered, if none had to wait before
   double end_ = 0;
   std::vector<Cells> sbuf_, psum_;  // by quadrant

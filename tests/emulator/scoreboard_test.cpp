@@ -55,6 +55,30 @@ TEST(Scoreboard, OneTransferHasItsFixedLatency) {
   EXPECT_LT(us, 3.0);
 }
 
+TEST(Scoreboard, ATransferThatWaitsKeepsNoBandwidthBeforeItStarts) {
+  constexpr int64_t kRow = 32768;  // [128, 32 KiB] take 11.6 us
+  const auto tile = [](int64_t at) {
+    return AccessPattern::Sbuf(DType::kF32, 0, 128, at, {{1, kRow / 4}});
+  };
+  const auto microseconds = [&](bool other) {
+    ProgramBuilder b("waits", Target::kTrn2);
+    const uint16_t x =
+        b.AddTensor({.name = "input0", .kind = TensorKind::kInput, .bytes = 128 * kRow});
+    const uint16_t y =
+        b.AddTensor({.name = "output0", .kind = TensorKind::kOutput, .bytes = 128 * kRow});
+    const auto hbm = [&](uint16_t tensor) {
+      return AccessPattern::Hbm(DType::kF32, tensor, 0, 128, kRow / 4, {{1, kRow / 4}});
+    };
+    b.Emit(Opcode::dma_copy, Engine::kDma, {tile(0), hbm(x)});
+    for (int i = 0; i < 4; ++i)
+      b.Emit(Opcode::tensor_scalar, Engine::kVector, {tile(0), tile(0), AluOp::kAdd, 1.0});
+    b.Emit(Opcode::dma_copy, Engine::kDma, {hbm(y), tile(0)});
+    if (other) b.Emit(Opcode::dma_copy, Engine::kDma, {tile(kRow), hbm(x)});
+    return Microseconds(b.program());
+  };
+  EXPECT_LT(microseconds(true) - microseconds(false), 1.0);
+}
+
 // Matmuls [128, 128] x [128, 512] fp32 in a loop, accumulating in one of two banks.
 isa::Program Matmuls(int64_t count) {
   ProgramBuilder b("matmuls", Target::kTrn2);
