@@ -70,7 +70,6 @@ void Queue::AppendLocked(std::unique_lock<std::mutex>& lock, Stream& stream, Tas
   ++stream.submitted;
   ++pending_;
   if (!worker_started_) StartWorkerLocked();
-  if (worker_asleep_) work_.notify_one();
 }
 
 Status Queue::Submit(StreamId id, Task task, bool may_run_inline) {
@@ -84,6 +83,7 @@ Status Queue::Submit(StreamId id, Task task, bool may_run_inline) {
     return OkStatus();
   }
   AppendLocked(lock, *stream, std::move(task));
+  if (worker_asleep_) work_.notify_one();
   return OkStatus();
 }
 
@@ -104,9 +104,11 @@ Status Queue::SubmitAndWait(StreamId id, Task task) {
 
 void Queue::WaitLocked(std::unique_lock<std::mutex>& lock, Stream& stream, int64_t completed) {
   while (stream.completed < completed && !stopping_) {
+    if (RunNextLocked(lock)) continue;
     stream.wake_at = std::min(stream.wake_at, completed);
     moved_.wait(lock);
   }
+  if (pending_ > 0 && worker_asleep_) work_.notify_one();
 }
 
 Status Queue::TakeFailure(Stream& stream) { return std::exchange(stream.failure, OkStatus()); }
@@ -189,20 +191,23 @@ Queue::Stream* Queue::NextLocked() {
   return best;
 }
 
+bool Queue::RunNextLocked(std::unique_lock<std::mutex>& lock) {
+  Stream* stream = NextLocked();
+  if (stream == nullptr) return false;
+  Task task = std::move(stream->tasks.front());
+  stream->tasks.pop_front();
+  --pending_;
+  RunLocked(lock, static_cast<StreamId>(last_served_), std::move(task));
+  return true;
+}
+
 void Queue::Work() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    Stream* stream = NextLocked();
-    if (stream == nullptr) {
-      worker_asleep_ = true;
-      work_.wait(lock);
-      worker_asleep_ = false;
-      continue;
-    }
-    Task task = std::move(stream->tasks.front());
-    stream->tasks.pop_front();
-    --pending_;
-    RunLocked(lock, static_cast<StreamId>(last_served_), std::move(task));
+    if (RunNextLocked(lock)) continue;
+    worker_asleep_ = true;
+    work_.wait(lock);
+    worker_asleep_ = false;
   }
 }
 

@@ -2,8 +2,9 @@
 //
 // One task runs at a time (compute of a core does not overlap compute). A caller whose stream is
 // idle may run its task itself: handing a tiny program to a sleeping thread would cost more than
-// the program. The worker starts with the first task that needs it and sleeps on a condition
-// variable; nobody spins.
+// the program. A caller that waits runs what is queued rather than wait for the worker to wake up.
+// The worker starts with the first task that needs it and sleeps on a condition variable; nobody
+// spins.
 //
 // The first failure of a stream is kept until somebody synchronises with it; later tasks still run.
 // Tasks are destroyed on the thread that ran them, with no lock held.
@@ -70,7 +71,10 @@ class Queue {
   Stream* FindLocked(StreamId stream);
   Status Unknown(StreamId stream) const;
   Stream* NextLocked();
+  // Wakes nobody.
   void AppendLocked(std::unique_lock<std::mutex>& lock, Stream& stream, Task task);
+  // Runs the task whose turn it is; false if there is none, or another thread runs one.
+  bool RunNextLocked(std::unique_lock<std::mutex>& lock);
   // Runs one task with the lock released.
   void RunLocked(std::unique_lock<std::mutex>& lock, StreamId id, Task task);
   void WaitLocked(std::unique_lock<std::mutex>& lock, Stream& stream, int64_t completed);

@@ -109,6 +109,24 @@ TEST(Streams, TinyProgramsRunInlineOnceKnown) {
   EXPECT_TRUE(inline_seen);
 }
 
+TEST(Streams, ACallerThatWaitsRunsWhatIsQueued) {
+  auto slow = MakeExecutable(0, {}, 0, "sleep 300\n");  // no tiny program
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<int> ran{0}, ran_here{0};
+  SetLaunchObserver([&](int, const char*, const Executable&, int64_t, int64_t) {
+    ++ran;
+    if (std::this_thread::get_id() == here) ++ran_here;
+  });
+  constexpr int kRounds = 40, kLaunches = 3;
+  for (int i = 0; i < kRounds; ++i) {
+    for (int j = 0; j < kLaunches; ++j) MustBeOk(Enqueue(0, 0, {.executable = slow, .op = "slow"}));
+    MustBeOk(SynchronizeStream(0, 0));
+    EXPECT_EQ(ran, (i + 1) * kLaunches);
+  }
+  SetLaunchObserver(nullptr);
+  EXPECT_GT(ran_here, 0);
+}
+
 TEST(Streams, WhatALaunchKeepsAliveIsReleasedWhenItHasRun) {
   auto slow = MakeExecutable(0, {}, 0, "sleep 10000\n");
   auto token = std::make_shared<int>(1);
