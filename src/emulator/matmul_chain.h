@@ -1,7 +1,9 @@
-// nc_matmuls that follow each other and add up one PSUM tile (instructions/nc_matmul.cpp).
+// nc_matmuls that add up one PSUM tile: neighbours, or one that is repeated
+// (instructions/nc_matmul.cpp).
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "emulator/operation.h"
 
@@ -19,5 +21,17 @@ double MatmulNs(const Operation& op);  // estimate for one host thread
 // Same bits as one by one: columns are shared between host threads, K is not.
 Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns,
                     Execution& execution);
+
+// The operands of one matmul at several points of its program.
+struct MatmulPieces {
+  Tile sum, first_stationary, first_moving;
+  std::vector<const char*> stationary, moving;
+  Status Add(const Operation& op, const Execution& execution);
+};
+
+// A matmul whose repetitions AddUp takes: it adds, and its operands are read where they lie.
+bool MayAddUp(const Operation& op);
+// Same bits as one by one, in this order.
+Status AddUp(const Operation& op, const MatmulPieces& pieces, Execution& execution);
 
 }  // namespace neuron::emulator

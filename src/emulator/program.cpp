@@ -85,6 +85,8 @@ Status LoadedProgram::Decode() {
     }
     batches_ = FindBatches(program_, steps_);
     for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
+    sum_loops_ = FindSumLoops(steps_);
+    for (const auto& loop : sum_loops_) steps_[loop->loops[0]].sums = loop.get();
     shared_loops_ = FindSharedLoops(program_, steps_, groups_, liveness);
     for (const auto& loop : shared_loops_) steps_[loop->begin].shared = loop.get();
   }
@@ -248,6 +250,8 @@ Status LoadedProgram::Run(Execution& execution, size_t last, size_t* next) {
         bool runs = false;
         NEURON_RETURN_IF_ERROR(EnterLoop(step, execution, &runs));
         bool done = !runs || (step.loop_body != nullptr && RunLoop(step, execution));
+        if (!done && step.sums != nullptr)
+          NEURON_RETURN_IF_ERROR(RunSums(*step.sums, execution, &done));
         if (!done && step.shared != nullptr)
           NEURON_RETURN_IF_ERROR(RunShared(*step.shared, execution, &done));
         if (done) pc = step.control.match;
@@ -304,6 +308,31 @@ Status LoadedProgram::RunIterations(const SharedLoop& loop, const LoopRange& ran
     NEURON_RETURN_IF_ERROR(Run(mine, loop.end, &next));
     ++mine.counters->instructions[static_cast<int>(steps_[loop.end].operation.opcode)];
   }
+  return OkStatus();
+}
+
+Status LoadedProgram::RunSums(const SumLoop& loop, Execution& execution, bool* done) {
+  std::vector<LoopRange> ranges;
+  for (const uint32_t i : loop.loops) {
+    const Step& step = steps_[i];
+    bool runs = true;
+    if (i != loop.loops[0]) NEURON_RETURN_IF_ERROR(EnterLoop(step, execution, &runs));
+    if (!runs) return OkStatus();
+    ranges.push_back(RangeOf(step, execution));
+  }
+  const auto start = StartOf(profile_);
+  NEURON_RETURN_IF_ERROR(RunSumLoop(loop, steps_, ranges, execution));
+  if (profile_ != nullptr) profile_->Add(loop.matmul, loop.matmul + 1, start);
+  int64_t trips = 1;
+  for (size_t d = 0; d < ranges.size(); ++d) {
+    const uint32_t begin = loop.loops[d];
+    if (d > 0) Count(begin, begin + 1, trips, execution);
+    trips *= ranges[d].trips;
+    const uint32_t end = steps_[begin].control.match;
+    Count(end, end + 1, trips, execution);
+  }
+  Count(loop.matmul, loop.matmul + 1, trips, execution);
+  *done = true;
   return OkStatus();
 }
 

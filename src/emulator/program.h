@@ -18,6 +18,7 @@
 #include "emulator/shadow.h"
 #include "emulator/shared_loop.h"
 #include "emulator/step.h"
+#include "emulator/sum_loop.h"
 
 namespace neuron::emulator {
 
@@ -30,6 +31,7 @@ struct Step {
   const Group* loop_body = nullptr;    // of a loop_begin: all of its body (group_loop.h)
   const Batch* batch = nullptr;        // that begins here
   const SharedLoop* shared = nullptr;  // of a loop_begin
+  const SumLoop* sums = nullptr;       // of a loop_begin
   Operation operation;
 };
 
@@ -82,6 +84,7 @@ class LoadedProgram {
   // The loop that has just been entered, as a whole; false if it is to be walked.
   bool RunLoop(const Step& step, const Execution& execution);
   // The same by threads that share its iterations; *done is false if it is to be walked.
+  Status RunSums(const SumLoop& loop, Execution& execution, bool* done);
   Status RunShared(const SharedLoop& loop, const Execution& execution, bool* done);
   Status RunIterations(const SharedLoop& loop, const LoopRange& range, int64_t first, int64_t last,
                        Execution execution, std::vector<int64_t>* registers);
@@ -95,6 +98,7 @@ class LoadedProgram {
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<std::unique_ptr<SharedLoop>> shared_loops_;
+  std::vector<std::unique_ptr<SumLoop>> sum_loops_;
   std::vector<int64_t> registers_;
   std::vector<int64_t> initial_;    // registers at the start of the last execution
   std::vector<int64_t> loop_end_;   // by register: the bound its loop was entered with

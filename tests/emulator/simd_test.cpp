@@ -344,6 +344,67 @@ TEST(Matmul, MatchesDoubleOnEveryTarget) {
   }
 }
 
+// Operands in pieces and columns in runs, as a convolution's windows lie: the same bits as dense
+// ones, piece after piece.
+TEST(Matmul, InPiecesIsTheSameBitsAsDense) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> value(-1, 1);
+  std::vector<char> scratch(kMatmulScratchBytes);
+  for (const int run : {4, 8, 16})
+    for (const auto& [pieces, k, m, n] : {std::array<int64_t, 4>{1, 8, 6, 64},
+                                          {3, 5, 13, 144},
+                                          {17, 3, 1, 16},
+                                          {2, 31, 32, 512},
+                                          {4, 7, 9, 84},
+                                          {1, 1, 2, 4}}) {
+      const int64_t step = run + 3, stationary_m = 5;  // floats
+      const int64_t b_row = (n + run - 1) / run * step + kReduceLanes;
+      std::vector<float> a(pieces * k * m * stationary_m), b(pieces * k * b_row), initial(m * n);
+      for (std::vector<float>* values : {&a, &b, &initial})
+        for (float& x : *values) x = value(random);
+      std::vector<int32_t> columns;
+      for (int64_t j = 0; j < n; j += 4)
+        columns.push_back(static_cast<int32_t>((j / run * step + j % run) * 4));
+      columns.resize(columns.size() + kDotColumnsAhead);
+      std::vector<const char*> stationary, moving;
+      for (int64_t p = 0; p < pieces; ++p) {
+        stationary.push_back(reinterpret_cast<const char*>(&a[p * k * m * stationary_m]));
+        moving.push_back(reinterpret_cast<const char*>(&b[p * k * b_row]));
+      }
+      for (int s = 0; s < kNumSimd; ++s) {
+        const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+        if (table == nullptr) continue;
+        for (const bool accumulate : {false, true}) {
+          std::vector<float> want = initial;
+          for (int64_t p = 0; p < pieces; ++p) {
+            std::vector<float> dense_a(k * m), dense_b(k * n);
+            for (int64_t i = 0; i < k * m; ++i) dense_a[i] = a[(p * k * m + i) * stationary_m];
+            for (int64_t q = 0; q < k; ++q)
+              for (int64_t j = 0; j < n; ++j)
+                dense_b[q * n + j] = b[(p * k + q) * b_row + columns[j / 4] / 4 + j % 4];
+            table->matmul_f32(want.data(), n * 4, dense_a.data(), m * 4, dense_b.data(), n * 4, k,
+                              m, n, accumulate || p > 0, scratch.data());
+          }
+          std::vector<float> out = initial;
+          table->matmul_pieces(out.data(), n * 4,
+                               {.stationary = stationary.data(),
+                                .moving = moving.data(),
+                                .count = pieces,
+                                .k = k,
+                                .m = m,
+                                .n = n,
+                                .stationary_k = m * stationary_m * 4,
+                                .stationary_m = stationary_m * 4,
+                                .moving_k = b_row * 4,
+                                .columns = columns.data(),
+                                .run = run},
+                               accumulate);
+          ASSERT_EQ(out, want) << SimdName(static_cast<Simd>(s)) << ", run " << run << ", n " << n;
+        }
+      }
+    }
+}
+
 TEST(Transpose, MovesEveryElementOnEveryTarget) {
   for (const int64_t bytes : {1, 2, 4, 8})
     for (const auto& [rows, cols] :

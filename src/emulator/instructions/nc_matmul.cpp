@@ -21,6 +21,11 @@ struct Matmul : Operation::Payload {
   bool brain = false;       // both operands bf16, on a target with a bf16 dot
   bool double_row = false;  // the outermost free dimension is a second half of K
   bool narrow_out = false;  // dst is not fp32
+  // Not empty: the operands can be read where they lie, in runs of `run` columns that begin here
+  // (DotPieces) ...
+  std::vector<int32_t> columns;
+  int run = 0;
+  bool in_runs = false;  // ... and have to be, or else be packed
 };
 
 struct Packed {
@@ -32,6 +37,47 @@ struct Packed {
 Packed& ThreadPacked() {
   thread_local const std::unique_ptr<Packed> packed = std::make_unique<Packed>();
   return *packed;
+}
+
+// Where each four columns of a row begin; empty unless they lie side by side.
+std::vector<int32_t> ColumnsOf(const TileShape& shape, int* run) {
+  *run = 0;
+  if (shape.num_dims == 0 || shape.stride[shape.num_dims - 1] != 4) return {};
+  const int64_t inner = shape.count[shape.num_dims - 1];
+  for (const int length : {16, 8, 4})
+    if (*run == 0 && inner % length == 0) *run = length;
+  if (*run == 0 && shape.num_dims == 1 && inner % 4 == 0) *run = 4;
+  if (*run == 0) return {};
+  if (shape.num_dims == 1) *run = 16;  // one run: whole vectors, and a last one read beyond it
+  std::vector<int32_t> columns;
+  for (int64_t column = 0; column < shape.elements; column += 4) {
+    int64_t rest = column;
+    int64_t at = 0;
+    for (int d = shape.num_dims; d-- > 0;) {
+      at += rest % shape.count[d] * shape.stride[d];
+      rest /= shape.count[d];
+    }
+    if (at != static_cast<int32_t>(at)) return {};
+    columns.push_back(static_cast<int32_t>(at));
+  }
+  columns.resize(columns.size() + kDotColumnsAhead);
+  return columns;
+}
+
+// Columns [from, to) of matmuls that add to one result.
+void MultiplyInPlace(const Matmul& matmul, const Tile& dst, DotPieces dot, const Tile& stationary,
+                     const Tile& moving, int64_t from, int64_t to, bool accumulate) {
+  const TileShape& shape = *stationary.shape;
+  dot.k = shape.rows;
+  dot.m = shape.elements;
+  dot.n = to - from;
+  dot.stationary_k = shape.row_stride;
+  dot.stationary_m = shape.num_dims == 0 ? 0 : shape.stride[0];
+  dot.moving_k = moving.shape->row_stride;
+  dot.columns = matmul.columns.data() + from / 4;
+  dot.run = matmul.run;
+  matmul.kernels->matmul_pieces(reinterpret_cast<float*>(dst.data + from * 4),
+                                dst.shape->row_stride, dot, accumulate);
 }
 
 struct Rows {
@@ -66,6 +112,15 @@ void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, con
   Packed& packed = ThreadPacked();
   const int64_t k = stationary.rows();
   const int64_t m = stationary.elements();
+  if (matmul.in_runs) {
+    DotPieces dot{.stationary = &stationary.data, .moving = &moving.data, .count = 1};
+    ParallelFor(moving.elements(), kGrain,
+                static_cast<double>(k * m * moving.elements()) * NsPerProduct(matmul),
+                [&](int64_t from, int64_t to) {
+                  MultiplyInPlace(matmul, dst, dot, stationary, moving, from, to, accumulate);
+                });
+    return;
+  }
   const MatmulKernel kernel =
       matmul.brain ? matmul.kernels->matmul_bf16 : matmul.kernels->matmul_f32;
   const Rows a = DenseRows(matmul, stationary, 0, m, packed.stationary);
@@ -133,6 +188,16 @@ Status Execute(const Operation& operation, Execution& execution) {
   return OkStatus();
 }
 
+// Whether nothing but the runs of its columns stands against reading operands where they lie.
+bool MayTakePieces(const Matmul& matmul, const Operation& op) {
+  const TileShape& stationary = op.tiles[1].shape;
+  for (const TileRef& tile : op.tiles)
+    if (tile.dynamic || tile.shape.dtype != DType::kF32) return false;
+  return matmul.kernels->matmul_pieces != nullptr && !matmul.double_row &&
+         op.tiles[0].shape.contiguous() && stationary.num_dims <= 1 && stationary.elements > 0 &&
+         stationary.rows == op.tiles[2].shape.rows;
+}
+
 Status Decode(const DecodeInput& input, Operation* op) {
   if (input.in.Flag("is_transpose")) return DecodeTranspose(input, "dst", "stationary", op);
   auto matmul = std::make_unique<Matmul>();
@@ -147,6 +212,11 @@ Status Decode(const DecodeInput& input, Operation* op) {
   matmul->brain = input.kernels.matmul_bf16 != nullptr &&
                   op->tiles[1].shape.dtype == DType::kBF16 &&
                   op->tiles[2].shape.dtype == DType::kBF16;
+  if (MayTakePieces(*matmul, *op)) {
+    matmul->columns = ColumnsOf(op->tiles[2].shape, &matmul->run);
+    matmul->in_runs = !matmul->columns.empty() &&
+                      !(op->tiles[1].shape.contiguous() && op->tiles[2].shape.contiguous());
+  }
   op->execute = Execute;
   op->payload = std::move(matmul);
   return OkStatus();
@@ -172,7 +242,7 @@ bool StartsChain(const Operation& op) {
   for (const TileRef& tile : op.tiles)
     if (tile.dynamic) return false;
   return !matmul.double_row && !matmul.narrow_out && op.tiles[0].shape.contiguous() &&
-         InPlace(matmul, op.tiles[1]) && InPlace(matmul, op.tiles[2]);
+         (matmul.in_runs || (InPlace(matmul, op.tiles[1]) && InPlace(matmul, op.tiles[2])));
 }
 
 bool ContinuesChain(const Operation& first, const Operation& op) {
@@ -206,10 +276,52 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
     for (size_t i = 0; i < chain.size(); ++i) {
       const Tile& stationary = tiles[i].tile[1];
       const Tile& moving = tiles[i].tile[2];
+      if (const auto& matmul = chain[i]->as<Matmul>(); matmul.in_runs) {
+        DotPieces dot{.stationary = &stationary.data, .moving = &moving.data, .count = 1};
+        MultiplyInPlace(matmul, dst, dot, stationary, moving, from, to, i > 0 || first.accumulate);
+        continue;
+      }
       kernel(reinterpret_cast<float*>(dst.data + from * 4), dst.shape->row_stride, stationary.data,
              stationary.shape->row_stride, moving.data + from * bytes, moving.shape->row_stride,
              stationary.rows(), stationary.elements(), to - from, i > 0 || first.accumulate,
              ThreadPacked().scratch);
+    }
+  });
+  return OkStatus();
+}
+
+bool MayAddUp(const Operation& op) {
+  return op.execute == Execute && op.as<Matmul>().accumulate && !op.as<Matmul>().columns.empty();
+}
+
+Status MatmulPieces::Add(const Operation& op, const Execution& execution) {
+  ResolvedTiles<3> tiles;
+  NEURON_RETURN_IF_ERROR(tiles.Resolve(op, execution));
+  if (stationary.empty()) {
+    sum = tiles.tile[0];
+    first_stationary = tiles.tile[1];
+    first_moving = tiles.tile[2];
+  }
+  stationary.push_back(tiles.tile[1].data);
+  moving.push_back(tiles.tile[2].data);
+  return OkStatus();
+}
+
+Status AddUp(const Operation& op, const MatmulPieces& pieces, Execution& execution) {
+  // What passes through the second-level cache between two uses of a panel.
+  constexpr int64_t kTogether = 16;
+  const auto& matmul = op.as<Matmul>();
+  const auto total = static_cast<int64_t>(pieces.moving.size());
+  const int64_t n = pieces.first_moving.elements();
+  execution.counters->tensor_multiplies +=
+      total * pieces.first_stationary.rows() * pieces.first_stationary.elements() * n;
+  ParallelFor(n, kGrain, static_cast<double>(total) * MatmulNs(op), [&](int64_t from, int64_t to) {
+    for (int64_t at = 0; at < total; at += kTogether) {
+      DotPieces dot{.stationary = pieces.stationary.data() + at,
+                    .moving = pieces.moving.data() + at,
+                    .count = std::min(kTogether, total - at)};
+      MultiplyInPlace(matmul, pieces.sum, dot, pieces.first_stationary, pieces.first_moving, from,
+                      to, true);
     }
   });
   return OkStatus();

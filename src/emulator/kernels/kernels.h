@@ -41,6 +41,21 @@ using SelectKernel = void (*)(void* dst, const uint32_t* predicate, const void* 
 using MatmulKernel = void (*)(float* out, int64_t out_stride, const void* stationary,
                               int64_t stationary_stride, const void* moving, int64_t moving_stride,
                               int64_t k, int64_t m, int64_t n, bool accumulate, void* scratch);
+// A dot in pieces: out[m][n] (+)= sum over pieces, one after the other, and over k of
+// stationary[k][m] * moving[k][n]. Bytes everywhere.
+struct DotPieces {
+  const char* const* stationary = nullptr;  // the first element of each piece
+  const char* const* moving = nullptr;
+  int64_t count = 0;
+  int64_t k = 0, m = 0, n = 0;                               // n: a multiple of 4
+  int64_t stationary_k = 0, stationary_m = 0, moving_k = 0;  // steps
+  // Where columns 4 q to 4 q + 3 begin, side by side; kDotColumnsAhead entries more than n / 4.
+  const int32_t* columns = nullptr;
+  int run = 0;  // columns that lie side by side, from each multiple of it on: 4, 8 or 16
+};
+inline constexpr int64_t kDotColumnsAhead = 4;
+using MatmulPiecesKernel = void (*)(float* out, int64_t out_stride, const DotPieces& dot,
+                                    bool accumulate);
 // dst[c][r] = src[r][c]; strides in bytes.
 using TransposeKernel = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
                                  int64_t rows, int64_t cols);
@@ -70,6 +85,7 @@ struct KernelTable {
   ConvertKernel store[kNumDomains][kNumDTypes] = {};
   SelectKernel select = nullptr;
   MatmulKernel matmul_f32 = nullptr, matmul_bf16 = nullptr;  // matmul_bf16: null if no such dot
+  MatmulPiecesKernel matmul_pieces = nullptr;                // fp32, the same bits as matmul_f32
   TransposeKernel transpose[17] = {};                        // by element bytes: 1, 2, 4, 8, 16
   GridKernel grid[17] = {};
   StreamKernel stream = nullptr;

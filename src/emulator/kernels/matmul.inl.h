@@ -146,8 +146,123 @@ void F32(float* out, int64_t out_stride, const void* stationary, int64_t station
          accumulate, static_cast<float*>(scratch));
 }
 
+// A vector of columns that lie side by side in kParts parts.
+template <int kParts>
+inline Vector LoadColumns(const char* b, const int32_t* columns) {
+  if constexpr (kParts == 1) return Load(reinterpret_cast<const float*>(b + columns[0]));
+#if NEURON_SIMD_LEVEL == 2
+  if constexpr (kParts == 2)
+    return _mm512_insertf32x8(
+        _mm512_castps256_ps512(_mm256_loadu_ps(reinterpret_cast<const float*>(b + columns[0]))),
+        _mm256_loadu_ps(reinterpret_cast<const float*>(b + columns[2])), 1);
+#endif
+#if NEURON_SIMD_LEVEL > 0
+  const auto quad = [&](int q) {
+    return _mm_loadu_ps(reinterpret_cast<const float*>(b + columns[q]));
+  };
+  const auto half = [&](int q) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(quad(q)), quad(q + 1), 1);
+  };
+#if NEURON_SIMD_LEVEL == 2
+  return _mm512_insertf32x8(_mm512_castps256_ps512(half(0)), half(2), 1);
+#else
+  return half(0);
+#endif
+#endif
+}
+
+// Rows of the result from `m` on, kN vectors of columns; `lanes` of the last one are there.
+template <int kM, int kN, int kParts>
+void MicroPieces(char* out, int64_t out_stride, const DotPieces& dot, int64_t m,
+                 const int32_t* columns, int lanes, bool accumulate) {
+  Vector c[kM][kN];
+  const auto each = [&](const auto& body) {
+#pragma GCC unroll 6
+    for (int i = 0; i < kM; ++i)
+#pragma GCC unroll 4
+      for (int j = 0; j < kN; ++j)
+        body(c[i][j], out + i * out_stride + j * kWidth * 4, j + 1 < kN || lanes == kWidth);
+  };
+  each([&](Vector& sum, const char* at, bool whole) {
+    if (!accumulate) {
+      sum = Splat(0.0f);
+    } else if (whole) {
+      sum = Load(reinterpret_cast<const float*>(at));
+    } else {
+      float part[kWidth] = {};
+      __builtin_memcpy(part, at, lanes * 4);
+      sum = Load(part);
+    }
+  });
+  for (int64_t piece = 0; piece < dot.count; ++piece) {
+    const char* a = dot.stationary[piece] + m * dot.stationary_m;
+    const char* b = dot.moving[piece];
+    for (int64_t step = 0; step < dot.k; ++step, a += dot.stationary_k, b += dot.moving_k) {
+      Vector row[kN];
+#pragma GCC unroll 4
+      for (int j = 0; j < kN; ++j) row[j] = LoadColumns<kParts>(b, columns + j * (kWidth / 4));
+#pragma GCC unroll 6
+      for (int i = 0; i < kM; ++i) {
+        const Vector x = Splat(*reinterpret_cast<const float*>(a + i * dot.stationary_m));
+#pragma GCC unroll 4
+        for (int j = 0; j < kN; ++j) c[i][j] = MulAdd(x, row[j], c[i][j]);
+      }
+    }
+  }
+  each([&](const Vector& sum, char* at, bool whole) {
+    if (whole) {
+      Store(reinterpret_cast<float*>(at), sum);
+    } else {
+      float part[kWidth];
+      Store(part, sum);
+      __builtin_memcpy(at, part, lanes * 4);
+    }
+  });
+}
+
+template <int kN, int kParts>
+void RowsOfPieces(char* out, int64_t out_stride, const DotPieces& dot, const int32_t* columns,
+                  int lanes, bool accumulate) {
+  int64_t m = 0;
+  const auto rows = [&]<int kM>() {
+    for (; m + kM <= dot.m; m += kM)
+      MicroPieces<kM, kN, kParts>(out + m * out_stride, out_stride, dot, m, columns, lanes,
+                                  accumulate);
+  };
+  rows.template operator()<kRows>();
+  rows.template operator()<2>();
+  rows.template operator()<1>();
+}
+
+template <int kParts>
+void PiecesInParts(char* out, int64_t out_stride, const DotPieces& dot, bool accumulate) {
+  int64_t n = 0;
+  const auto panel = [&]<int kN>(int64_t columns) {
+    const int64_t last = columns - (kN - 1) * kWidth;
+    RowsOfPieces<kN, kParts>(out + n * 4, out_stride, dot, dot.columns + n / 4,
+                             static_cast<int>(last), accumulate);
+    n += columns;
+  };
+  while (n + kPanel <= dot.n) panel.template operator()<kVectors>(kPanel);
+  while (n < dot.n) panel.template operator()<1>(dot.n - n < kWidth ? dot.n - n : int64_t{kWidth});
+}
+
+void Pieces(float* out, int64_t out_stride, const DotPieces& dot, bool accumulate) {
+  char* o = reinterpret_cast<char*>(out);
+  if (dot.run >= kWidth) return PiecesInParts<1>(o, out_stride, dot, accumulate);
+#if NEURON_SIMD_LEVEL == 2
+  if (dot.run == kWidth / 2) return PiecesInParts<2>(o, out_stride, dot, accumulate);
+#endif
+#if NEURON_SIMD_LEVEL > 0
+  return PiecesInParts<kWidth / 4>(o, out_stride, dot, accumulate);
+#endif
+}
+
 }  // namespace matmul
 
-void FillMatmul(KernelTable& table) { table.matmul_f32 = matmul::F32; }
+void FillMatmul(KernelTable& table) {
+  table.matmul_f32 = matmul::F32;
+  table.matmul_pieces = matmul::Pieces;
+}
 
 }  // namespace neuron::emulator::NEURON_SIMD_NAMESPACE
