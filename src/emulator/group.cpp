@@ -1,13 +1,12 @@
 #include "emulator/group.h"
 
-#include <algorithm>
-
 #include "emulator/group_aliases.h"
 #include "emulator/group_builder.h"
 #include "emulator/liveness.h"
 #include "emulator/program.h"
 #include "emulator/row_execution.h"
 #include "emulator/row_reduction_op.h"
+#include "emulator/unrolled.h"
 
 namespace neuron::emulator {
 namespace {
@@ -33,16 +32,22 @@ std::vector<std::unique_ptr<Group>> FindGroups(const isa::Program& program, cons
                                                const Liveness& liveness) {
   std::vector<std::unique_ptr<Group>> groups;
   const auto count = static_cast<uint32_t>(steps.size());
+  uint32_t second = 0;  // where the copy that follows the current one begins
   const auto build = [&](uint32_t first, int64_t sub_rows) {
     GroupBuilder builder({program, core, steps, liveness}, sub_rows);
-    for (uint32_t i = first; i < count && IsOperation(steps[i]) && builder.Add(i); ++i) {
-    }
+    for (uint32_t i = first; i < count && IsOperation(steps[i]); ++i)
+      if ((i == second && i != first) || !builder.Add(i)) break;
     return builder.Finish();
   };
   for (uint32_t i = 0; i < count;) {
+    if (steps[i].control.kind == StepControl::Kind::kLoopBegin)
+      second = SecondCopy(program, steps, i);
     const int64_t sub_rows = SubRowsAhead(steps, i);
     std::unique_ptr<Group> group = build(i, sub_rows);
     if (group == nullptr && sub_rows != 1) group = build(i, 1);
+    if (group != nullptr && group->last == second &&
+        steps[i - 1].control.kind == StepControl::Kind::kLoopBegin)
+      group->copies = 2;
     i = group == nullptr ? i + 1 : group->last;
     if (group != nullptr) groups.push_back(std::move(group));
   }

@@ -21,6 +21,7 @@ struct Step;
 
 struct Group {
   uint32_t first = 0, last = 0;  // instructions [first, last)
+  int copies = 1;                // of them follow each other in the loop's body (unrolled.h)
   std::vector<TileRef> tiles;
   RowProgram program;
   bool writes_on_chip = false;  // SBUF, PSUM or an accumulator

@@ -72,7 +72,8 @@ bool Independent(const Group& group, const Tile* tiles, const LoopRange& range) 
 bool IsLoopBody(const Group& group, const std::vector<Step>& steps) {
   if (group.writes_on_chip || group.first == 0) return false;
   const StepControl& before = steps[group.first - 1].control;
-  return before.kind == StepControl::Kind::kLoopBegin && before.match == group.last;
+  return before.kind == StepControl::Kind::kLoopBegin &&
+         before.match == group.first + group.copies * (group.last - group.first);
 }
 
 bool RunGroupLoop(const Group& group, const std::vector<Step>& steps, const LoopRange& range,

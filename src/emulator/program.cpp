@@ -199,8 +199,8 @@ bool LoadedProgram::RunLoop(const Step& step, const Execution& execution) {
   const LoopRange range = RangeOf(step, execution);
   if (range.trips < 2) return false;
   const auto start = StartOf(profile_);
-  if (!RunGroupLoop(*step.loop_body, steps_, range, {execution.registers, registers_.size()},
-                    execution))
+  if (!RunGroupLoop(*step.loop_body, steps_, range.Rolled(step.loop_body->copies),
+                    {execution.registers, registers_.size()}, execution))
     return false;
   if (profile_ != nullptr) profile_->Add(step.loop_body->first, step.loop_body->last, start);
   Count(step.loop_body->first, step.control.match + 1, range.trips, execution);
@@ -305,8 +305,9 @@ Status LoadedProgram::RunIterations(const SharedLoop& loop, const LoopRange& ran
   for (int64_t trip = first; trip < last; ++trip) {
     mine.registers[range.counter] = range.begin + trip * range.step;
     size_t next = loop.begin + 1;
-    NEURON_RETURN_IF_ERROR(Run(mine, loop.end, &next));
-    ++mine.counters->instructions[static_cast<int>(steps_[loop.end].operation.opcode)];
+    NEURON_RETURN_IF_ERROR(Run(mine, loop.body_end, &next));
+    if ((trip + 1) % loop.copies == 0)
+      ++mine.counters->instructions[static_cast<int>(steps_[loop.end].operation.opcode)];
   }
   return OkStatus();
 }
@@ -338,12 +339,20 @@ Status LoadedProgram::RunSums(const SumLoop& loop, Execution& execution, bool* d
 
 Status LoadedProgram::RunShared(const SharedLoop& loop, const Execution& execution, bool* done) {
   *done = false;
-  const LoopRange range = RangeOf(steps_[loop.begin], execution);
+  const LoopRange range = RangeOf(steps_[loop.begin], execution).Rolled(loop.copies);
+  if (range.trips < 2 || profile_ != nullptr) return OkStatus();
   const double work = loop.iteration_ns * static_cast<double>(range.trips);
-  if (range.trips < 2 || work < kWorthwhileNs || HostThreads() < 2 || internal::InParts() ||
-      profile_ != nullptr || !MayShare(loop, steps_, range, execution))
+  std::vector<int64_t> entered(execution.registers, execution.registers + registers_.size());
+  if (work < kWorthwhileNs || HostThreads() < 2 || internal::InParts() ||
+      !MayShare(loop, steps_, range, execution)) {
+    // One tile for all iterations stays in the host's caches.
+    if (loop.copies == 1) return OkStatus();
+    NEURON_RETURN_IF_ERROR(RunIterations(loop, range, 0, range.trips, execution, &entered));
+    std::copy(entered.begin(), entered.end(), execution.registers);
+    execution.registers[range.counter] = range.begin + range.trips * range.step;
+    *done = true;
     return OkStatus();
-  const std::vector<int64_t> entered(execution.registers, execution.registers + registers_.size());
+  }
   std::mutex mutex;
   Status failure;
   int64_t failed_at = range.trips;

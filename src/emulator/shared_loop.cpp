@@ -12,6 +12,7 @@
 #include "emulator/row_reduction_op.h"
 #include "emulator/strided_copy.h"
 #include "emulator/transpose.h"
+#include "emulator/unrolled.h"
 
 namespace neuron::emulator {
 namespace {
@@ -36,13 +37,19 @@ bool ReadsAny(const isa::Affine& affine, const std::vector<isa::Register>& regis
 }
 
 // The loop that begins at `begin`, if its body is plain and its counters are all that changes.
-std::unique_ptr<SharedLoop> PlainLoop(const std::vector<Step>& steps, uint32_t begin) {
+std::unique_ptr<SharedLoop> PlainLoop(const isa::Program& program, const std::vector<Step>& steps,
+                                      uint32_t begin) {
   auto loop = std::make_unique<SharedLoop>();
   loop->begin = begin;
   loop->end = steps[begin].control.match;
+  loop->body_end = loop->end;
+  if (const uint32_t second = SecondCopy(program, steps, begin); second != 0) {
+    loop->body_end = second;
+    loop->copies = 2;
+  }
   std::vector<isa::Register> counters{steps[begin].control.reg};
   std::vector<double> repeats{1};
-  for (uint32_t i = begin + 1; i < loop->end; ++i) {
+  for (uint32_t i = begin + 1; i < loop->body_end; ++i) {
     const StepControl& control = steps[i].control;
     switch (control.kind) {
       case Kind::kOperation:
@@ -152,7 +159,7 @@ std::vector<std::unique_ptr<SharedLoop>> FindSharedLoops(
   std::vector<std::unique_ptr<SharedLoop>> loops;
   for (uint32_t i = 0; i < steps.size(); ++i) {
     if (steps[i].control.kind != Kind::kLoopBegin || steps[i].loop_body != nullptr) continue;
-    std::unique_ptr<SharedLoop> loop = PlainLoop(steps, i);
+    std::unique_ptr<SharedLoop> loop = PlainLoop(program, steps, i);
     if (loop == nullptr || !TakeTilesOnChip(program, steps, *loop, liveness)) continue;
     MarkGroups(program, steps, *loop, groups);
     i = loop->end;

@@ -19,6 +19,8 @@ namespace neuron::emulator {
 
 struct SharedLoop {
   uint32_t begin = 0, end = 0;      // loop_begin and loop_end
+  uint32_t body_end = 0;            // of the first copy of the body ...
+  int copies = 1;                   // ... of so many (unrolled.h); all that follows is about it
   std::vector<uint32_t> inner;      // loop_begins of the body, in program order
   std::vector<const TileRef*> hbm;  // tiles of the body
   double iteration_ns = 0;          // of one host thread, roughly

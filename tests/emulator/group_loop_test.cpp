@@ -1,10 +1,12 @@
 // Loops whose body is one group, on several host threads and walked instruction by instruction: the
 // same bytes, counters and modelled time. Iterations may follow each other in HBM, lie side by
 // side, overlap, or read what another one wrote, through one tensor or through two that share
-// memory.
+// memory; a body may be written out twice, with tiles that take turns.
 #include <random>
 
 #include "emulator/nrt_client.h"
+#include "emulator/program.h"
+#include "emulator/unrolled.h"
 #include "isa/program_builder.h"
 
 namespace neuron::emulator {
@@ -36,13 +38,32 @@ struct RandomLoop {
                             : walk == 2 ? 0
                             : walk == 3 ? -kTile
                                         : kTile;
-    counter = isa::Affine::Of(b.LoopBegin(0, kTrips, 1, kTrips - 1));
-    offset = counter * advance + isa::Affine(advance < 0 ? (kTrips - 1) * kTile : 0);
+    const int copies = 1 + Pick(2);
+    const isa::Affine begun = isa::Affine::Of(b.LoopBegin(0, kTrips, copies, kTrips - copies));
+    const auto same = random;
+    for (int copy = 0; copy < copies; ++copy) {
+      if (copy > 0 && Pick(4) != 0) random = same;  // else it is another body
+      counter = begun + isa::Affine(copy);
+      offset = counter * advance + isa::Affine(advance < 0 ? (kTrips - 1) * kTile : 0);
+      Body(copy * 5 * kColumns * 4);
+    }
+    b.LoopEnd();
+    b.Emit(
+        Opcode::dma_copy, Engine::kDma,
+        {AccessPattern::Hbm(DType::kF32, kSums, kBytes - kTile, kRows, kColumns, {{1, kColumns}}),
+         Sbuf(4)});
+    auto program = std::move(b).Build();
+    EXPECT_TRUE(program.ok()) << program.status().ToString();
+    return *program;
+  }
+
+  // With tiles from byte `turn` on.
+  void Body(int64_t turn) {
     const bool split = Pick(3) == 0;
     const int64_t per = split ? 4 : 1;
-    const AccessPattern x = Sbuf(0), y = Sbuf(1), z = Sbuf(2);
+    const AccessPattern x = Sbuf(0, turn), y = Sbuf(1, turn), z = Sbuf(2, turn);
     const AccessPattern sums =
-        AccessPattern::Sbuf(DType::kF32, 0, kRows, 3 * kColumns * 4, {{1, per}});
+        AccessPattern::Sbuf(DType::kF32, 0, kRows, 3 * kColumns * 4 + turn, {{1, per}});
     b.Emit(Opcode::dma_copy, Engine::kDma, {x, Source()});
     b.Emit(Opcode::dma_copy, Engine::kDma, {y, Source()});
     b.Emit(Opcode::tensor_tensor, Engine::kVector, {z, x, y, AluOp::kSubtract});
@@ -71,19 +92,11 @@ struct RandomLoop {
     b.Emit(Opcode::dma_copy, Engine::kDma, {Hbm(kOutput0 + Pick(2), Pick(4) == 0), z});
     if (Pick(4) == 0)  // what stays on chip ties the iterations together
       b.Emit(Opcode::tensor_copy, Engine::kVector, {Sbuf(4), z});
-    b.LoopEnd();
-    b.Emit(
-        Opcode::dma_copy, Engine::kDma,
-        {AccessPattern::Hbm(DType::kF32, kSums, kBytes - kTile, kRows, kColumns, {{1, kColumns}}),
-         Sbuf(4)});
-    auto program = std::move(b).Build();
-    EXPECT_TRUE(program.ok()) << program.status().ToString();
-    return *program;
   }
 
   int Pick(int n) { return static_cast<int>(random() % static_cast<uint32_t>(n)); }
-  static AccessPattern Sbuf(int slot) {
-    return AccessPattern::Sbuf(DType::kF32, 0, kRows, slot * kColumns * 4, {{1, kColumns}});
+  static AccessPattern Sbuf(int slot, int64_t turn = 0) {
+    return AccessPattern::Sbuf(DType::kF32, 0, kRows, slot * kColumns * 4 + turn, {{1, kColumns}});
   }
   AccessPattern Hbm(int tensor, bool elsewhere) {
     const isa::Affine at = elsewhere ? offset + isa::Affine(kTile) : offset;
@@ -151,6 +164,43 @@ TEST(GroupLoops, AreAsIfWalked) {
     ASSERT_EQ(got.duration_ps, want.duration_ps) << "seed " << seed;
     ASSERT_TRUE(got == want) << "seed " << seed << '\n' << isa::Disassemble(program);
   }
+}
+
+// A loop of two copies: from HBM to HBM by way of a tile each, `shift` bytes apart.
+uint32_t SecondCopyOf(int64_t step, int64_t shift, int64_t advance, double other_number) {
+  isa::ProgramBuilder b("copies", isa::Target::kTrn2);
+  const uint16_t x =
+      b.AddTensor({.name = "input0", .kind = isa::TensorKind::kInput, .bytes = kBytes});
+  const uint16_t y =
+      b.AddTensor({.name = "output0", .kind = isa::TensorKind::kOutput, .bytes = kBytes});
+  const isa::Affine counter = isa::Affine::Of(b.LoopBegin(0, 4, step, 4 - step));
+  for (int copy = 0; copy < 2; ++copy) {
+    const isa::Affine at = counter * kTile + isa::Affine(copy * advance);
+    const AccessPattern tile = RandomLoop::Sbuf(0, copy * shift);
+    const auto hbm = [&](uint16_t tensor) {
+      return AccessPattern::Hbm(DType::kF32, tensor, at, kRows, kColumns, {{1, kColumns}});
+    };
+    b.Emit(Opcode::dma_copy, Engine::kDma, {tile, hbm(x)});
+    b.Emit(Opcode::tensor_scalar, Engine::kVector,
+           {tile, tile, AluOp::kAdd, copy == 0 ? 1.0 : other_number});
+    b.Emit(Opcode::dma_copy, Engine::kDma, {hbm(y), tile});
+  }
+  b.LoopEnd();
+  const isa::Program& program = b.program();
+  std::vector<Step> steps(program.instructions.size());
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    steps[i].control = *DecodeControl(program.instructions[i], i);
+  steps.front().control.match = static_cast<uint32_t>(steps.size()) - 1;
+  return SecondCopy(program, steps, 0);
+}
+
+TEST(GroupLoops, AreRolledWhereTilesTakeTurns) {
+  constexpr int64_t kShift = kColumns * 4;
+  EXPECT_EQ(SecondCopyOf(2, kShift, kTile, 1.0), 4U);
+  EXPECT_EQ(SecondCopyOf(2, 0, kTile, 1.0), 0U) << "one tile for both";
+  EXPECT_EQ(SecondCopyOf(2, kShift, 2 * kTile, 1.0), 0U) << "not the iteration between";
+  EXPECT_EQ(SecondCopyOf(1, kShift, kTile, 1.0), 0U) << "there is none between";
+  EXPECT_EQ(SecondCopyOf(2, kShift, kTile, 2.0), 0U) << "another number";
 }
 
 }  // namespace
