@@ -30,8 +30,12 @@ class DotEmitter {
     const int64_t most_columns = isa::RowOf(ctx_.options.target).max_moving_free;
     block_columns_ = std::min<int64_t>({p_.columns(), most_columns, 512});
     block_rows_ = std::min(p_.rows(), kRows);
-    // The moving panel: as many column blocks as fit beside the stationary one, all of k.
-    const int64_t room = ctx_.sbuf.capacity() / 2;
+    // The moving panel: as many column blocks as fit beside the stationary one and the epilogue,
+    // all of k. Stationary tiles are loaded once for each panel: the wider, the better the DMA
+    // keeps up.
+    const int64_t capacity = ctx_.sbuf.capacity();
+    const int64_t room = std::clamp(capacity - 4 * body_.PeakBytesPerElement() * block_columns_,
+                                    capacity / 2, capacity / 4 * 3);
     const int64_t per_block = slots * block_columns_ * ByteSize(p_.moving.view.dtype);
     const int64_t rows_bytes = 2 * slots * block_rows_ * ByteSize(p_.stationary.view.dtype);
     resident_ = per_block + rows_bytes <= room;

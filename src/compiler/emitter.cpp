@@ -27,8 +27,11 @@ AccessPattern Simplified(AccessPattern p) {
     if (out > 0) {
       Dim& last = p.dims[static_cast<size_t>(out - 1)];
       // An outer dimension may be counted at run time: the product of counts must be known.
-      if (last.count.is_constant() && d.count.is_constant() && last.step == d.step * d.count.max) {
-        last = {d.step, static_cast<int64_t>(last.count.max) * d.count.max};
+      const int64_t count = int64_t{last.count.max} * d.count.max;
+      const bool fits = p.memory == isa::Memory::kHbm || count <= isa::kMaxCountOnChip;
+      if (last.count.is_constant() && d.count.is_constant() && fits &&
+          last.step == d.step * d.count.max) {
+        last = {d.step, count};
         continue;
       }
     }

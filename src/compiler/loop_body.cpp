@@ -237,6 +237,19 @@ int64_t LoopBody::PeakBytesPerElement() const {
   return peak + 8;  // intermediates of single instructions
 }
 
+int64_t LoopBody::WidestDenseBytes() const {
+  int64_t widest = 1;
+  bool dense = true;
+  const auto see = [&](const Dims& strides, DType dtype) {
+    widest = std::max(widest, ByteSize(dtype));
+    dense = dense && (strides.back() == 0 || strides.back() == 1);
+  };
+  for (const Load& load : loads_) see(load.strides, load.view.dtype);
+  for (const Member& member : members_)
+    if (member.stored) see(member.store_strides, member.store.dtype);
+  return dense ? widest : 0;
+}
+
 Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
   Held& held = load.held;
   held.axes = 0;

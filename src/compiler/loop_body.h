@@ -31,6 +31,10 @@ class LoopBody {
   // Bytes per partition that one element of a full tile needs while the body runs, at most.
   int64_t PeakBytesPerElement() const;
 
+  // Bytes of the widest element that moves between HBM and the chip, if all rows are whole there;
+  // else 0.
+  int64_t WidestDenseBytes() const;
+
   // Loads what stays the same over the loops: `spec` has the largest counts of all specs, `looped`
   // says which dimensions start at different places.
   Status Begin(const TileSpec& spec, const std::vector<bool>& looped);

@@ -15,6 +15,8 @@ constexpr int64_t kPartitionCount = isa::kPartitions;
 // Dimensions along the free axes of a tile: as many as an access pattern has, but few where a load
 // is transposed, which the DMA does for plain rows only.
 constexpr int kFreeDims = 4;
+// Shorter loops are not worth a body that is written out twice.
+constexpr int64_t kLeastTurns = 8;
 constexpr int kFreeDimsTransposed = 2;
 
 struct Geometry {
@@ -157,6 +159,9 @@ class LoopEmitter {
         Extent(g_.partition) != spec.partition.count.max * g_.per_partition;
     if (g_.chunked >= 0) looped[static_cast<size_t>(g_.chunked)] = Extent(g_.chunked) > g_.chunk;
     NEURON_RETURN_IF_ERROR(body_.Begin(spec, looped));
+    int64_t elements = 1;
+    for (const TileAxis& axis : spec.free) elements *= axis.count.max;
+    ChooseTurns(elements);
     start_.assign(rank, Affine(0));
     NEURON_RETURN_IF_ERROR(Outer(0));
     body_.End();
@@ -194,6 +199,45 @@ class LoopEmitter {
     return OkStatus();
   }
 
+  // How much SBUF each of two tiles in turn has for itself: room for values of its own even where
+  // one could take another's place, since a load would have to wait for whoever reads that.
+  void ChooseTurns(int64_t elements) {
+    constexpr int64_t kAlignment = 64;
+    const int64_t least = 3 * body_.PeakBytesPerElement() * elements / 2 + kRowBytes;
+    const int64_t room = (ctx_.sbuf.capacity() - ctx_.sbuf.top()) / 2;
+    if (room >= least) turn_bytes_ = std::min(room, 3 * least) / kAlignment * kAlignment;
+  }
+
+  // The loop around tiles. Two at a time where there is room for both: the DMA of one then overlaps
+  // the work on the other.
+  template <typename Body>
+  Status TileLoop(int d, int64_t trips, int64_t step, const Body& body) {
+    if (turn_bytes_ == 0 || trips < kLeastTurns) return Loop(d, 0, trips, step, body);
+    NEURON_RETURN_IF_ERROR(Loop(d, 0, trips / 2, 2 * step, [&]() -> Status {
+      ColumnAllocator& sbuf = ctx_.sbuf;
+      const int64_t first = sbuf.top();
+      const int64_t second = first + turn_bytes_;
+      NEURON_RETURN_IF_ERROR(Within(first, second, body));
+      Affine& start = start_[static_cast<size_t>(d)];
+      start = start + Affine(step);
+      return Within(second, second + turn_bytes_, body);
+    }));
+    return trips % 2 == 0 ? OkStatus() : Loop(d, (trips - 1) * step, 1, step, body);
+  }
+
+  // With tiles in [begin, end) only.
+  template <typename Body>
+  Status Within(int64_t begin, int64_t end, const Body& body) {
+    ColumnAllocator& sbuf = ctx_.sbuf;
+    std::vector<int64_t> others = sbuf.Take(0, begin);
+    for (const int64_t address : sbuf.Take(end, sbuf.capacity())) others.push_back(address);
+    sbuf.Defer();
+    NEURON_RETURN_IF_ERROR(body());
+    sbuf.EndDefer();
+    for (const int64_t address : others) sbuf.Free(address);
+    return OkStatus();
+  }
+
   Status Outer(size_t level) {
     if (level == g_.outer.size()) return Partitions();
     const int d = g_.outer[level];
@@ -205,7 +249,11 @@ class LoopEmitter {
     const int64_t r = g_.per_partition;
     const int64_t n = Extent(d);
     const int64_t tile = kPartitionCount * r;
-    NEURON_RETURN_IF_ERROR(Loop(d, 0, n / tile, tile, [&] { return Chunks(kPartitionCount, r); }));
+    const auto whole = [&] { return Chunks(kPartitionCount, r); };
+    if (g_.chunked < 0)
+      NEURON_RETURN_IF_ERROR(TileLoop(d, n / tile, tile, whole));
+    else
+      NEURON_RETURN_IF_ERROR(Loop(d, 0, n / tile, tile, whole));
     int64_t done = n / tile * tile;
     if ((n - done) / r > 0)
       NEURON_RETURN_IF_ERROR(Loop(d, done, 1, tile, [&] { return Chunks((n - done) / r, r); }));
@@ -217,8 +265,8 @@ class LoopEmitter {
   Status Chunks(int64_t partitions, int64_t per_partition) {
     if (g_.chunked < 0) return Tile(partitions, per_partition, 0);
     const int64_t n = Extent(g_.chunked);
-    NEURON_RETURN_IF_ERROR(Loop(g_.chunked, 0, n / g_.chunk, g_.chunk,
-                                [&] { return Tile(partitions, per_partition, g_.chunk); }));
+    NEURON_RETURN_IF_ERROR(TileLoop(g_.chunked, n / g_.chunk, g_.chunk,
+                                    [&] { return Tile(partitions, per_partition, g_.chunk); }));
     const int64_t done = n / g_.chunk * g_.chunk;
     if (n > done)
       return Loop(g_.chunked, done, 1, g_.chunk,
@@ -237,6 +285,7 @@ class LoopEmitter {
   Geometry g_;
   const Dims& dims_;
   std::vector<Affine> start_;
+  int64_t turn_bytes_ = 0;  // 0: tiles take no turns
 };
 
 int FreeDims(const LoopBody& body) {
@@ -257,7 +306,10 @@ Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
   const int64_t peak = body.PeakBytesPerElement();
   const int64_t room = ctx.sbuf.capacity() - ctx.sbuf.in_use() - 4096;
   const bool rows = body.num_kept() < static_cast<int>(body.dims().size());
-  int64_t most = std::min(room / peak, kRowBytes / 4);
+  // Rows that are reduced are blocks of the host's as they are: longer ones leave its caches.
+  const int64_t dense = rows ? 0 : body.WidestDenseBytes();
+  const int64_t most =
+      std::min(room / peak, kRowBytes / (dense == 0 ? 4 : std::clamp<int64_t>(dense, 2, 4)));
   Geometry g = rows ? ChooseRows(body.dims(), body.num_kept(), most)
                     : Choose(body.dims(), most, FreeDims(body));
   // One index per partition: then neighbouring partitions are neighbours in HBM, as the transposing

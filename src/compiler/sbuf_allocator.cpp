@@ -1,6 +1,7 @@
 #include "compiler/sbuf_allocator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace neuron::compiler {
 
@@ -18,11 +19,22 @@ StatusOr<int64_t> ColumnAllocator::Allocate(int64_t bytes) {
     high_water_ = std::max(high_water_, address + size);
     return address;
   }
+  if (!deferred_.empty()) {
+    EndDefer();
+    defers_ = true;
+    return Allocate(bytes);
+  }
   return ResourceExhausted("on-chip memory: ", bytes, " bytes per partition asked, ",
                            capacity_ - in_use_, " of ", capacity_, " free");
 }
 
+void ColumnAllocator::EndDefer() {
+  defers_ = false;
+  for (const int64_t address : std::exchange(deferred_, {})) Free(address);
+}
+
 void ColumnAllocator::Free(int64_t address) {
+  if (defers_) return deferred_.push_back(address);
   const auto it = allocated_.find(address);
   NEURON_CHECK(it != allocated_.end(), "no tile at ", address);
   int64_t begin = it->first;
@@ -42,6 +54,30 @@ void ColumnAllocator::Free(int64_t address) {
     }
   }
   free_[begin] = size;
+}
+
+int64_t ColumnAllocator::top() const {
+  return allocated_.empty() ? 0 : allocated_.rbegin()->first + allocated_.rbegin()->second;
+}
+
+std::vector<int64_t> ColumnAllocator::Take(int64_t begin, int64_t end) {
+  std::vector<int64_t> taken;
+  for (auto it = free_.begin(); it != free_.end() && it->first < end;) {
+    const auto [address, size] = *it;
+    const int64_t from = std::max(address, begin);
+    const int64_t to = std::min(address + size, end);
+    if (from >= to) {
+      ++it;
+      continue;
+    }
+    it = free_.erase(it);
+    if (address < from) free_[address] = from - address;
+    if (to < address + size) free_[to] = address + size - to;
+    allocated_[from] = to - from;
+    in_use_ += to - from;
+    taken.push_back(from);
+  }
+  return taken;
 }
 
 }  // namespace neuron::compiler

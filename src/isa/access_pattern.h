@@ -67,6 +67,9 @@ struct Dim {
   bool operator==(const Dim&) const = default;
 };
 
+// Documented: 16-bit fields of on-chip patterns, counts unsigned.
+inline constexpr int64_t kMaxCountOnChip = 0xffff;
+
 struct AccessPattern {
   static constexpr int kMaxDims = 4;
 

@@ -169,7 +169,7 @@ Status CheckTile(const AccessPattern& tile, const OperandDef& def, const Instruc
     const Dim& dim = tile.dims[i];
     if (dim.count.max < 1) return InvalidArgument("has a free dimension of count ", dim.count.max);
     // Documented: 16-bit fields, counts unsigned, steps signed.
-    if (on_chip && (dim.count.max > 0xffff || dim.step < -0x8000 || dim.step > 0x7fff))
+    if (on_chip && (dim.count.max > kMaxCountOnChip || dim.step < -0x8000 || dim.step > 0x7fff))
       return InvalidArgument("has a free dimension (", dim.step, ", ", dim.count.max,
                              "); on chip counts go to 65535, steps from -32768 to 32767");
   }
