@@ -40,6 +40,30 @@ def test_a_module_of_jax_compiles_and_disassembles(module, tmp_path):
     assert "dma_copy" not in only
 
 
+def test_utilisation_tells_what_binds(tmp_path):
+    n = 1024
+
+    def text_of(function, *arguments):
+        path, out = tmp_path / "f.pb", tmp_path / "f.neff"
+        lowered = jax.jit(function).lower(*arguments)
+        path.write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+        assert run("neuron-compile", "compile", "--target=trn2", path, "-o", out).returncode == 0
+        result = run("neuron-objdump", "--utilisation", out)
+        assert (result.returncode, result.stderr) == (0, "")
+        return result.stdout
+
+    x = jnp.zeros((4 * n, n), jnp.float32)
+    text = text_of(lambda x: jnp.tanh(x + 1), x)
+    assert "bound by hbm" in text
+    assert f"{x.nbytes * 1e-6:.3f} MB read, {x.nbytes * 1e-6:.3f} MB written" in text
+    text = text_of(lambda x: x @ x.T, x)
+    assert "bound by tensor" in text
+    busy = float(next(line for line in text.splitlines() if "tensor" in line).split()[2])
+    # fp32 takes four passes of the 128 x 128 array, a column in each cycle.
+    assert busy == pytest.approx(4 * (4 * n) ** 2 * n / 128**2 / 2.4e9 * 1e6, rel=0.02)
+    assert "of 16384 bytes per partition" in text.splitlines()[-1]
+
+
 def test_a_scalar_parameter_gets_a_slot(tmp_path):
     lowered = jax.jit(lambda x, s: x * s).lower(jnp.zeros(64, jnp.float32), jnp.float32(0))
     path, out = tmp_path / "f.pb", tmp_path / "f.neff"
