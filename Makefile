@@ -12,8 +12,9 @@ PIP_OUTPUT := $(shell [ -t 2 ] && echo "--progress-bar on" || echo "-q")
 
 MODULES ?= 10000
 FIRST ?= 0
+FUZZ_SECONDS ?= 600
 
-.PHONY: help demo test fuzz test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
+.PHONY: help demo test fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -28,6 +29,7 @@ help:
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
 	@echo "make clean   removes build/ and demo-output/"
 	@echo "make fuzz    $(MODULES) random HLO modules against XLA (MODULES=n, FIRST=seed)"
+	@echo "make fuzz-containers         damaged programs and modules under ASan and UBSan (FUZZ_SECONDS=600)"
 	@echo "make test-asan-python        the Python suite on libraries under ASan and UBSan"
 
 checked:
@@ -72,6 +74,9 @@ test-tsan: $(VENV)/.requirements-test
 
 fuzz: $(VENV)/.requirements-test build test-cpp
 	@scripts/fuzz.sh $(MODULES) $(FIRST)
+
+fuzz-containers: test-asan
+	@scripts/fuzz_containers.sh $(FUZZ_SECONDS)
 
 lint: $(VENV)/.requirements-develop build
 	@scripts/check.sh

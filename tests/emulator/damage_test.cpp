@@ -3,6 +3,7 @@
 #include <random>
 
 #include "emulator/nrt_client.h"
+#include "fuzz.h"
 #include "isa/container.h"
 #include "isa/program_builder.h"
 
@@ -68,7 +69,7 @@ TEST(Damage, NeverCrashesTheProcess) {
 
   NrtClient& nrt = NrtClient::Get();
   const std::string container = isa::Encode(Varied());
-  std::mt19937 random(20);
+  std::mt19937 random(FuzzSeed(20));
   int ran = 0;
   for (int round = 0; round < 1500; ++round) {
     std::string bytes = container;

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "example_modules.h"
+#include "fuzz.h"
 
 namespace neuron::hlo {
 namespace {
@@ -50,7 +51,7 @@ TEST_P(Examples, EveryTruncationIsAnError) {
 }
 
 TEST_P(Examples, FlippedBitsAreHarmless) {
-  std::mt19937 random(7);
+  std::mt19937 random(FuzzSeed(7));
   for (int n = 0; n < 4000; ++n) {
     std::string damaged = proto_;
     const size_t flips = 1 + random() % 3;
@@ -61,7 +62,7 @@ TEST_P(Examples, FlippedBitsAreHarmless) {
 }
 
 TEST_P(Examples, InsertedAndRemovedBytesAreHarmless) {
-  std::mt19937 random(8);
+  std::mt19937 random(FuzzSeed(8));
   for (int n = 0; n < 1000; ++n) {
     std::string damaged = proto_;
     const size_t at = random() % damaged.size();
