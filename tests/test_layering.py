@@ -20,7 +20,7 @@ ALLOWED = {  # docs/design/layers.md; an edge more is a decision to write down t
     "lowering": {"base", "hlo"},
     "compiler": {"base", "isa", "hlo"},
     "runtime": {"base", "nrt", "hlo", "compiler", "isa"},
-    "commands": {"base", "isa", "hlo", "compiler"},
+    "commands": {"base", "nrt", "isa", "hlo", "compiler"},
     "torch": {"base", "hlo", "lowering", "runtime", "compiler"},
     "nki": {"base", "isa", "compiler", "nrt"},
 }

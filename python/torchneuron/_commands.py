@@ -11,6 +11,10 @@ def neuron_compile() -> None:
     _become("neuron-compile")
 
 
+def neuron_info() -> None:
+    _become("neuron-info")
+
+
 def neuron_objdump() -> None:
     _become("neuron-objdump")
 

@@ -18,6 +18,9 @@ constexpr VariableRow kRows[] = {
      "Logical cores this process may use: a list or range such as 0-3. Wins over NUM_CORES."},
     {Variable::kNumCores, "NEURON_RT_NUM_CORES", "integer", "",
      "How many logical cores this process takes.", 0},
+    {Variable::kMachine, "TORCHNEURON_MACHINE", "text", "",
+     "Processes that give the same name share the cores of one emulated machine: a core belongs to "
+     "the process that uses it first. Without a name the machine is private to the process."},
     {Variable::kLaunchBlocking, "NEURON_LAUNCH_BLOCKING", "switch", "0",
      "Every launch waits for its end, so that an error appears at the op that caused it."},
     {Variable::kNrtLibrary, "TORCHNEURON_NRT_LIBRARY", "path", "",

@@ -18,6 +18,7 @@ enum class Variable : uint8_t {
   kLogicalNcConfig,  // NEURON_LOGICAL_NC_CONFIG
   kVisibleCores,     // NEURON_RT_VISIBLE_CORES
   kNumCores,         // NEURON_RT_NUM_CORES
+  kMachine,          // TORCHNEURON_MACHINE: name of an emulated machine that processes share
   kLaunchBlocking,   // NEURON_LAUNCH_BLOCKING
   kNrtLibrary,       // TORCHNEURON_NRT_LIBRARY: path of the NRT library to use
   kSimd,             // TORCHNEURON_SIMD: portable, avx2, avx512, avx512_bf16

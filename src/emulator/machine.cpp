@@ -65,6 +65,10 @@ StatusOr<MachineConfig> ReadMachineConfig() {
   if (const auto bytes = ReadInteger(Variable::kHbmBytes); bytes && *bytes > 0)
     config.hbm_bytes = std::min(config.hbm_bytes, *bytes);
   config.guard = ReadSwitch(Variable::kGuard);
+  config.name = Read(Variable::kMachine).value_or("");
+  if (!config.name.empty() && !CoreLease::IsName(config.name))
+    return InvalidArgument("TORCHNEURON_MACHINE is '", config.name,
+                           "'; a name has up to 64 letters, digits, '-', '_' and '.'");
 
   if (const auto list = Read(Variable::kVisibleCores)) {
     const auto cores = ParseCores(*list);
@@ -80,6 +84,7 @@ StatusOr<MachineConfig> ReadMachineConfig() {
     if (count > config.total_cores)
       return InvalidArgument("NEURON_RT_NUM_CORES is ", count, "; ", row.name, " has ",
                              config.total_cores, " logical cores");
+    config.any_cores = count > 0 && !config.name.empty();
     for (int core = 0; core < (count == 0 ? config.total_cores : count); ++core)
       config.visible_cores.push_back(core);
   }
@@ -89,6 +94,8 @@ StatusOr<MachineConfig> ReadMachineConfig() {
 Core::Core(const MachineConfig& config, int vnc)
     : vnc_(vnc),
       target_(config.target),
+      machine_(config.name),
+      number_(config.visible_cores[static_cast<size_t>(vnc)]),
       hbm_(std::make_shared<Hbm>(config.hbm_bytes, config.guard)) {}
 
 StatusOr<Core*> Core::Second() {
@@ -116,6 +123,9 @@ const Core::OwnMemories* Core::own_memories(int worker) {
 Status Core::Claim() {
   const std::lock_guard lock(claim_);
   if (claimed_) return OkStatus();
+  if (!machine_.empty() && lease_ == nullptr) {
+    NEURON_ASSIGN_OR_RETURN(lease_, CoreLease::Take(machine_, number_));
+  }
   const isa::TargetRow& row = isa::RowOf(target_);
   NEURON_ASSIGN_OR_RETURN(sbuf_, OnChipMemory::Create(row.sbuf_bytes_per_partition));
   NEURON_ASSIGN_OR_RETURN(psum_, OnChipMemory::Create(row.psum_bytes_per_partition));
@@ -123,15 +133,47 @@ Status Core::Claim() {
   return OkStatus();
 }
 
+StatusOr<std::shared_ptr<Machine>> Machine::Create(MachineConfig config) {
+  std::vector<std::unique_ptr<CoreLease>> leases;
+  if (config.any_cores) {
+    const size_t wanted = config.visible_cores.size();
+    std::string held;
+    config.visible_cores.clear();
+    for (int core = 0; core < config.total_cores && leases.size() < wanted; ++core) {
+      auto lease = CoreLease::Take(config.name, core);
+      if (lease.ok()) {
+        leases.push_back(*std::move(lease));
+        config.visible_cores.push_back(core);
+      } else if (lease.status().code() == StatusCode::kUnavailable) {
+        held += StrCat("; core ", core, " by ", CoreLease::HolderOf(config.name, core));
+      } else {
+        return lease.status();
+      }
+    }
+    if (leases.size() < wanted)
+      return Unavailable("NEURON_RT_NUM_CORES is ", wanted, ", and ", leases.size(), " of the ",
+                         config.total_cores, " logical cores of machine '", config.name,
+                         "' are free", held);
+  }
+  std::shared_ptr<Machine> machine(new Machine(std::move(config)));
+  for (size_t vnc = 0; vnc < leases.size(); ++vnc)
+    machine->cores_[vnc]->Adopt(std::move(leases[vnc]));
+  return machine;
+}
+
 Machine::Machine(MachineConfig config) : config_(std::move(config)) {
   for (size_t vnc = 0; vnc < config_.visible_cores.size(); ++vnc)
     cores_.push_back(std::make_unique<Core>(config_, static_cast<int>(vnc)));
 }
 
-StatusOr<Core*> Machine::core(int vnc) {
+StatusOr<Core*> Machine::known(int vnc) {
   if (vnc < 0 || vnc >= num_cores())
     return InvalidArgument("core ", vnc, " asked for, ", num_cores(), " visible");
-  Core* core = cores_[vnc].get();
+  return cores_[vnc].get();
+}
+
+StatusOr<Core*> Machine::core(int vnc) {
+  NEURON_ASSIGN_OR_RETURN(Core* const core, known(vnc));
   NEURON_RETURN_IF_ERROR(core->Claim());
   return core;
 }

@@ -1,8 +1,9 @@
-// The emulated machine: one chip, private to the process, with its logical cores.
+// The emulated machine: one chip with its logical cores, private to the process or, under a name,
+// shared with others, each of which has cores and memory of its own.
 //
 // Read once from the environment (NEURON_PLATFORM_TARGET_OVERRIDE, NEURON_LOGICAL_NC_CONFIG,
-// NEURON_RT_VISIBLE_CORES, NEURON_RT_NUM_CORES, TORCHNEURON_HBM_BYTES, TORCHNEURON_GUARD). A core
-// takes host memory when it is first used.
+// NEURON_RT_VISIBLE_CORES, NEURON_RT_NUM_CORES, TORCHNEURON_MACHINE, TORCHNEURON_HBM_BYTES,
+// TORCHNEURON_GUARD). A core is taken, and host memory for it, when it is first used.
 #pragma once
 
 #include <atomic>
@@ -10,9 +11,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
+#include "emulator/core_lease.h"
 #include "emulator/counters.h"
 #include "emulator/memory.h"
 #include "emulator/random_lanes.h"
@@ -27,6 +30,8 @@ struct MachineConfig {
   int logical_nc_config = 1;
   int total_cores = 0;             // logical cores of the chip
   std::vector<int> visible_cores;  // logical core of each vnc
+  std::string name;                // "": private to the process
+  bool any_cores = false;          // as many as visible_cores has, whichever are free
   int64_t hbm_bytes = 0;           // of one logical core
   bool guard = false;
 };
@@ -41,7 +46,8 @@ class Core {
   // The other physical core of a logical core: memories and engines of its own, the same HBM.
   StatusOr<Core*> Second();
 
-  Status Claim();  // maps SBUF and PSUM; idempotent
+  Status Claim();  // takes the core and maps SBUF and PSUM; idempotent
+  void Adopt(std::unique_ptr<CoreLease> lease) { lease_ = std::move(lease); }
   int vnc() const { return vnc_; }
   isa::Target target() const { return target_; }
   const OnChipMemory& sbuf() const { return sbuf_; }
@@ -72,6 +78,9 @@ class Core {
 
   const int vnc_;
   const isa::Target target_;
+  std::string machine_;  // its name
+  int number_ = 0;       // of the logical core
+  std::unique_ptr<CoreLease> lease_;
   std::mutex claim_;
   std::unique_ptr<Core> second_;
   bool claimed_ = false;
@@ -86,9 +95,12 @@ class Core {
 class Machine {
  public:
   explicit Machine(MachineConfig config);
+  // With the cores that are free, if it has a name; fails if they are fewer than asked for.
+  static StatusOr<std::shared_ptr<Machine>> Create(MachineConfig config);
   const MachineConfig& config() const { return config_; }
   int num_cores() const { return static_cast<int>(cores_.size()); }
-  StatusOr<Core*> core(int vnc);
+  StatusOr<Core*> core(int vnc);   // for use: claims it
+  StatusOr<Core*> known(int vnc);  // to ask about it
 
  private:
   const MachineConfig config_;

@@ -52,4 +52,5 @@
   X(nrt_emulator_set_num_threads)  \
   X(nrt_emulator_last_error)       \
   X(nrt_emulator_counters)         \
+  X(nrt_emulator_core_holder)      \
   X(nrt_emulator_reset_counters)

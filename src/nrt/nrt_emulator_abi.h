@@ -42,6 +42,10 @@ const char* nrt_emulator_last_error(void);
 const char* nrt_emulator_counters(int32_t vnc);
 void nrt_emulator_reset_counters(int32_t vnc);
 
+// Which process holds a logical core of the machine that TORCHNEURON_MACHINE names; "" if none does
+// or the machine is private. Valid until the thread's next call.
+const char* nrt_emulator_core_holder(int32_t core);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

@@ -1,6 +1,9 @@
 """neuron-compile and neuron-objdump as a person at a shell meets them."""
 
+import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import jax
@@ -38,6 +41,37 @@ def test_a_module_of_jax_compiles_and_disassembles(module, tmp_path):
     only = run("neuron-objdump", "--signature", out).stdout
     assert "output0" in only
     assert "dma_copy" not in only
+
+
+def test_info_names_library_and_holders(tmp_path):
+    environment = os.environ | {"NEURON_LOGICAL_NC_CONFIG": "2", "TMPDIR": str(tmp_path)}
+    environment.pop("TORCHNEURON_MACHINE", None)
+
+    def info(**more):
+        command = [BIN / "neuron-info", "--json-output"]
+        return json.loads(subprocess.check_output(command, env=environment | more, text=True))
+
+    private = info()
+    assert private["emulated"]
+    assert "libnrt_emulator" in private["library"]
+    assert (private["chip"], private["visible_cores"], private["machine"]) == ("trn2", 4, "")
+    named = {"TORCHNEURON_MACHINE": "lab"}
+    script = "import torch; x = torch.ones(3, device='neuron:2'); print(x.sum().item()); input()"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env=environment | named,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout.readline() == "3.0\n"
+    held = {core["core"]: core["held_by"] for core in info(**named)["cores"] if core["held_by"]}
+    assert list(held) == [2]
+    assert held[2].startswith(f"process {holder.pid} (")
+    holder.communicate("\n")
+    assert not any(core["held_by"] for core in info(**named)["cores"])
+    text = run("neuron-info").stdout
+    assert "The device is emulated: trn2, a machine private to each process" in text
 
 
 def test_utilisation_tells_what_binds(tmp_path):

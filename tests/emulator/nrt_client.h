@@ -51,6 +51,7 @@ class NrtClient {
   NEURON_CLIENT_SYMBOL(nrt_emulator_capabilities)
   NEURON_CLIENT_SYMBOL(nrt_emulator_trace)
   NEURON_CLIENT_SYMBOL(nrt_emulator_set_num_threads)
+  NEURON_CLIENT_SYMBOL(nrt_emulator_core_holder)
   NEURON_CLIENT_SYMBOL(nrt_emulator_last_error)
   NEURON_CLIENT_SYMBOL(nrt_emulator_counters)
   NEURON_CLIENT_SYMBOL(nrt_emulator_reset_counters)

@@ -163,7 +163,7 @@ def test_other_simd_targets_give_the_same_bits(environment, portable, simd):
 
 
 def test_commands_are_on_the_path(environment):
-    for command in ("neuron-compile", "neuron-objdump"):
+    for command in ("neuron-compile", "neuron-info", "neuron-objdump"):
         assert command in environment.run(command, "--help")
 
 

@@ -15,6 +15,7 @@ BAD = {
     "NEURON_LOGICAL_NC_CONFIG": ("3", "an integer from 1 to 2"),
     "NEURON_RT_VISIBLE_CORES": ("3,1", "contiguous increasing list"),
     "NEURON_RT_NUM_CORES": ("99", "has 8 logical cores"),
+    "TORCHNEURON_MACHINE": ("../lab", "letters, digits"),
     "NEURON_LAUNCH_BLOCKING": ("maybe", "0 or 1"),
     "TORCHNEURON_NRT_LIBRARY": ("/nowhere/libnrt.so.1", "cannot open shared object file"),
     "TORCHNEURON_SIMD": ("sse2", "portable, avx2, avx512, avx512_bf16"),

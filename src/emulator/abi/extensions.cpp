@@ -14,7 +14,7 @@ namespace {
 Core* CoreOf(int32_t vnc, std::shared_ptr<Machine>* machine) {
   *machine = abi::CurrentMachine();
   if (*machine == nullptr || vnc < 0 || vnc >= (*machine)->num_cores()) return nullptr;
-  const auto core = (*machine)->core(vnc);
+  const auto core = (*machine)->known(vnc);
   return core.ok() ? *core : nullptr;
 }
 
@@ -62,6 +62,15 @@ const char* nrt_emulator_counters(int32_t vnc) {
   const std::lock_guard lock(core->mutex);
   json = core->counters.ToJson();
   return json.c_str();
+}
+
+const char* nrt_emulator_core_holder(int32_t core) {
+  thread_local std::string holder;
+  const auto config = neuron::emulator::ReadMachineConfig();
+  holder = config.ok() && !config->name.empty()
+               ? neuron::emulator::CoreLease::HolderOf(config->name, core)
+               : "";
+  return holder.c_str();
 }
 
 void nrt_emulator_reset_counters(int32_t vnc) {

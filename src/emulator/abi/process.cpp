@@ -37,7 +37,8 @@ NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
   return abi::Call("nrt_init", []() -> abi::Outcome {
     if (abi::CurrentMachine() != nullptr) return {};
     NEURON_ASSIGN_OR_RETURN(MachineConfig config, neuron::emulator::ReadMachineConfig());
-    abi::SetMachine(std::make_shared<Machine>(std::move(config)));
+    NEURON_ASSIGN_OR_RETURN(std::shared_ptr<Machine> machine, Machine::Create(std::move(config)));
+    abi::SetMachine(std::move(machine));
     return {};
   });
 }
@@ -89,7 +90,7 @@ NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
     if (stats == nullptr) return InvalidArgument("stats is null");
     std::shared_ptr<Machine> machine;
     NEURON_ABI_RETURN_IF_ERROR(abi::RequireMachine(&machine));
-    NEURON_ASSIGN_OR_RETURN(Core* const core, machine->core(static_cast<int>(vnc)));
+    NEURON_ASSIGN_OR_RETURN(Core* const core, machine->known(static_cast<int>(vnc)));
     const nrt_vnc_memory_stats_t full{static_cast<size_t>(core->hbm().used()),
                                       static_cast<size_t>(core->hbm().capacity())};
     const size_t size = std::min(size_in, sizeof full);
