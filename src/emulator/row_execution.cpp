@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "emulator/parallel.h"
 #include "emulator/reduction.h"
@@ -41,12 +43,81 @@ class Scratch {
   uint32_t scalars_[kMaxRowValues][kMaxSubRows];
 };
 
+// Where the elements of a row lie, for shapes whose rows are short and in short runs (windows,
+// elements repeated inside a row): walking their dimensions anew for each row would take longer
+// than the elements. Of one thread and one run of rows.
+class ElementTables {
+ public:
+  static ElementTables& OfThread() {
+    thread_local ElementTables tables;
+    tables.used_ = 0;
+    return tables;
+  }
+
+  // Byte offsets of a row's elements, or nullptr where the shape is better walked.
+  const int32_t* Of(const TileShape& shape) {
+    constexpr int64_t kMostElements = kRowChunk;
+    constexpr int64_t kLongRun = 32;  // bytes
+    if (shape.elements > kMostElements || shape.num_dims < 2) return nullptr;
+    const int last = shape.num_dims - 1;
+    if (shape.stride[last] == shape.element_bytes &&
+        shape.count[last] * shape.element_bytes >= kLongRun)
+      return nullptr;
+    for (size_t i = 0; i < used_; ++i)
+      if (tables_[i].shape == &shape) return tables_[i].offsets.data();
+    int64_t reach = 0;
+    for (int d = 0; d < shape.num_dims; ++d) reach += shape.count[d] * std::abs(shape.stride[d]);
+    if (reach > INT32_MAX) return nullptr;
+    if (used_ == tables_.size()) tables_.emplace_back();
+    Table& table = tables_[used_++];
+    table.shape = &shape;
+    table.offsets.assign(1, 0);
+    for (int d = 0; d < shape.num_dims; ++d) {  // outermost first
+      const size_t outer = table.offsets.size();
+      std::vector<int32_t> next;
+      next.reserve(outer * static_cast<size_t>(shape.count[d]));
+      for (const int32_t at : table.offsets)
+        for (int64_t i = 0; i < shape.count[d]; ++i)
+          next.push_back(at + static_cast<int32_t>(i * shape.stride[d]));
+      table.offsets = std::move(next);
+    }
+    return table.offsets.data();
+  }
+
+ private:
+  struct Table {
+    const TileShape* shape = nullptr;
+    std::vector<int32_t> offsets;
+  };
+  std::vector<Table> tables_;
+  size_t used_ = 0;
+};
+
+template <typename T>
+void GatherElements(const char* row, const int32_t* offsets, int64_t n, void* dense) {
+  T* to = static_cast<T*>(dense);
+  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i, row + offsets[i], sizeof(T));
+}
+
+void GatherElements(int64_t bytes, const char* row, const int32_t* offsets, int64_t n,
+                    void* dense) {
+  switch (bytes) {
+    case 1:
+      return GatherElements<uint8_t>(row, offsets, n, dense);
+    case 2:
+      return GatherElements<uint16_t>(row, offsets, n, dense);
+    default:
+      return GatherElements<uint32_t>(row, offsets, n, dense);
+  }
+}
+
 // What is being worked on: a chunk of one row, or all of the rows that lie on one partition. Values
 // are dense, sub-row after sub-row; values per row are one for each of them.
 struct Frame {
   const Tile* tiles;
   const int64_t* registers;
   Scratch& scratch;
+  ElementTables* tables = nullptr;  // null: not worth making for so few rows
   int64_t sub_rows = 1;
   int64_t row_elements = 0;  // for iota: of a partition, also where rows are walked across
   int64_t row = 0;
@@ -70,13 +141,17 @@ struct Frame {
 };
 
 // Elements of the chunk as they stand in the tile, dense.
-void Gather(const Tile& tile, const Frame& f, void* to) {
+void Gather(const Tile& tile, Frame& f, void* to) {
   const TileShape& shape = *tile.shape;
   const int64_t bytes = f.n * shape.element_bytes;
+  const bool tabled = f.tables != nullptr && shape.element_bytes <= 4;
+  const int32_t* offsets = tabled ? f.tables->Of(shape) : nullptr;
   for (int64_t s = 0; s < f.sub_rows; ++s) {
     char* dense = static_cast<char*>(to) + s * bytes;
     const char* row = f.Row(tile, s);
-    if (shape.contiguous()) {
+    if (offsets != nullptr) {
+      GatherElements(shape.element_bytes, row, offsets + f.first, f.n, dense);
+    } else if (shape.contiguous()) {
       std::memcpy(dense, row + f.first * shape.element_bytes, bytes);
     } else if (shape.broadcast() && shape.element_bytes == 4) {
       uint32_t word;
@@ -368,10 +443,13 @@ void FinishReduction(const RowReduce& reduce, float result, const BinaryKernel c
 
 void RunRowRange(const RowProgram& program, const Tile* tiles, const int64_t* registers,
                  int64_t first, int64_t last) {
+  constexpr int64_t kFewRows = 4;
   const TileShape& shape = *tiles[program.shape_tile].shape;
+  const bool few = (last - first) * program.sub_rows < kFewRows;
   Frame frame{.tiles = tiles,
               .registers = registers,
               .scratch = Scratch::OfThread(program),
+              .tables = few ? nullptr : &ElementTables::OfThread(),
               .sub_rows = program.sub_rows,
               .row_elements = program.row_elements > 0 ? program.row_elements
                                                        : shape.elements * program.sub_rows,
@@ -407,6 +485,7 @@ Status ExecuteReducingRows(const Operation& operation, Execution& execution) {
     Frame frame{.tiles = tiles.tile,
                 .registers = execution.registers,
                 .scratch = Scratch::OfThread(program),
+                .tables = &ElementTables::OfThread(),
                 .row_elements = shape.elements,
                 .value = {}};
     for (frame.row = first_row; frame.row < last_row; ++frame.row) {

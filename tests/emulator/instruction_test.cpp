@@ -518,5 +518,44 @@ TEST(Perturbation, ChangesTheResultsOfThatInstructionOnly) {
   for (size_t i = 0; i < right.size(); ++i) EXPECT_NE(wrong[i], right[i]);
 }
 
+// Windows and elements repeated inside a row, in rows few and many: both ways of walking them.
+TEST(Instruction, ReadsShortRunsOfManyRows) {
+  const std::vector<std::vector<isa::Dim>> patterns = {
+      {{4, 4}, {0, 2}, {1, 4}, {0, 2}}, {{8, 3}, {2, 4}}, {{10, 4}, {1, 3}, {3, 2}}};
+  for (const int64_t rows : {2, 5, 128})
+    for (const auto& dims : patterns)
+      for (const DType dtype : {DType::kU8, DType::kS16, DType::kF32}) {
+        constexpr int64_t kColumns = 40;
+        std::vector<int64_t> offsets{0};
+        for (const isa::Dim& dim : dims) {
+          std::vector<int64_t> next;
+          for (const int64_t at : offsets)
+            for (int64_t i = 0; i < dim.count.max; ++i) next.push_back(at + i * dim.step);
+          offsets = next;
+        }
+        const auto n = static_cast<int64_t>(offsets.size());
+        OneInstruction one;
+        std::vector<float> values(rows * kColumns);
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 113);
+        const auto in = [&]() -> AccessPattern {
+          if (dtype == DType::kF32) return one.In(dtype, rows, values);
+          if (dtype == DType::kU8)
+            return one.In(dtype, rows, std::vector<uint8_t>(values.begin(), values.end()));
+          return one.In(dtype, rows, std::vector<int16_t>(values.begin(), values.end()));
+        };
+        in();
+        AccessPattern data = AccessPattern::Sbuf(dtype, 0, rows, 0, {{1, 1}});
+        data.num_dims = static_cast<uint8_t>(dims.size());
+        std::copy(dims.begin(), dims.end(), data.dims.begin());
+        const AccessPattern out = one.Out(DType::kF32, rows, n);
+        one.Emit(Opcode::tensor_tensor, Engine::kVector, {out, data, data, AluOp::kAdd});
+        const std::vector<float> got = one.Run<float>();
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t i = 0; i < n; ++i)
+            ASSERT_EQ(got[r * n + i], 2 * values[r * kColumns + offsets[i]])
+                << rows << " rows, row " << r << ", element " << i;
+      }
+}
+
 }  // namespace
 }  // namespace neuron::emulator

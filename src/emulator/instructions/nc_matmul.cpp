@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "emulator/matmul_chain.h"
@@ -25,7 +26,8 @@ struct Matmul : Operation::Payload {
   // (DotPieces) ...
   std::vector<int32_t> columns;
   int run = 0;
-  bool in_runs = false;  // ... and have to be, or else be packed
+  bool in_runs = false;           // ... and have to be, or else be packed
+  std::vector<int32_t> elements;  // where each column begins, if their runs are shorter
 };
 
 struct Packed {
@@ -39,18 +41,10 @@ Packed& ThreadPacked() {
   return *packed;
 }
 
-// Where each four columns of a row begin; empty unless they lie side by side.
-std::vector<int32_t> ColumnsOf(const TileShape& shape, int* run) {
-  *run = 0;
-  if (shape.num_dims == 0 || shape.stride[shape.num_dims - 1] != 4) return {};
-  const int64_t inner = shape.count[shape.num_dims - 1];
-  for (const int length : {16, 8, 4})
-    if (*run == 0 && inner % length == 0) *run = length;
-  if (*run == 0 && shape.num_dims == 1 && inner % 4 == 0) *run = 4;
-  if (*run == 0) return {};
-  if (shape.num_dims == 1) *run = 16;  // one run: whole vectors, and a last one read beyond it
-  std::vector<int32_t> columns;
-  for (int64_t column = 0; column < shape.elements; column += 4) {
+// Where every `step`th column of a row begins; empty if that is beyond 32 bits.
+std::vector<int32_t> OffsetsOf(const TileShape& shape, int64_t step) {
+  std::vector<int32_t> offsets;
+  for (int64_t column = 0; column < shape.elements; column += step) {
     int64_t rest = column;
     int64_t at = 0;
     for (int d = shape.num_dims; d-- > 0;) {
@@ -58,21 +52,38 @@ std::vector<int32_t> ColumnsOf(const TileShape& shape, int* run) {
       rest /= shape.count[d];
     }
     if (at != static_cast<int32_t>(at)) return {};
-    columns.push_back(static_cast<int32_t>(at));
+    offsets.push_back(static_cast<int32_t>(at));
   }
-  columns.resize(columns.size() + kDotColumnsAhead);
+  return offsets;
+}
+
+// Where each four columns of a row begin; empty unless they lie side by side.
+std::vector<int32_t> ColumnsOf(const TileShape& shape, int* run) {
+  *run = 0;
+  if (shape.num_dims == 0 || shape.stride[shape.num_dims - 1] != 4) return {};
+  const int64_t inner = shape.count[shape.num_dims - 1];
+  for (const int length : {16, 8, 4})
+    if (*run == 0 && inner % length == 0) *run = length;
+  if (*run == 0) return {};
+  if (shape.num_dims == 1) *run = 16;  // one run: whole vectors, and a last one read beyond it
+  std::vector<int32_t> columns = OffsetsOf(shape, 4);
+  if (!columns.empty()) columns.resize(columns.size() + kDotColumnsAhead);
   return columns;
+}
+
+void Describe(const Tile& stationary, int64_t n, DotPieces* dot) {
+  const TileShape& shape = *stationary.shape;
+  dot->k = shape.rows;
+  dot->m = shape.elements;
+  dot->n = n;
+  dot->stationary_k = shape.row_stride;
+  dot->stationary_m = shape.num_dims == 0 ? 0 : shape.stride[0];
 }
 
 // Columns [from, to) of matmuls that add to one result.
 void MultiplyInPlace(const Matmul& matmul, const Tile& dst, DotPieces dot, const Tile& stationary,
                      const Tile& moving, int64_t from, int64_t to, bool accumulate) {
-  const TileShape& shape = *stationary.shape;
-  dot.k = shape.rows;
-  dot.m = shape.elements;
-  dot.n = to - from;
-  dot.stationary_k = shape.row_stride;
-  dot.stationary_m = shape.num_dims == 0 ? 0 : shape.stride[0];
+  Describe(stationary, to - from, &dot);
   dot.moving_k = moving.shape->row_stride;
   dot.columns = matmul.columns.data() + from / 4;
   dot.run = matmul.run;
@@ -214,6 +225,8 @@ Status Decode(const DecodeInput& input, Operation* op) {
                   op->tiles[2].shape.dtype == DType::kBF16;
   if (MayTakePieces(*matmul, *op)) {
     matmul->columns = ColumnsOf(op->tiles[2].shape, &matmul->run);
+    if (matmul->columns.empty() && op->tiles[2].shape.elements <= kPanel)
+      matmul->elements = OffsetsOf(op->tiles[2].shape, 1);
     matmul->in_runs = !matmul->columns.empty() &&
                       !(op->tiles[1].shape.contiguous() && op->tiles[2].shape.contiguous());
   }
@@ -291,7 +304,8 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
 }
 
 bool MayAddUp(const Operation& op) {
-  return op.execute == Execute && op.as<Matmul>().accumulate && !op.as<Matmul>().columns.empty();
+  if (op.execute != Execute || !op.as<Matmul>().accumulate) return false;
+  return !op.as<Matmul>().columns.empty() || !op.as<Matmul>().elements.empty();
 }
 
 Status MatmulPieces::Add(const Operation& op, const Execution& execution) {
@@ -307,6 +321,48 @@ Status MatmulPieces::Add(const Operation& op, const Execution& execution) {
   return OkStatus();
 }
 
+namespace {
+
+// The moving operands of pieces, packed: whole vectors in each row.
+class PackedPieces {
+ public:
+  PackedPieces(const Matmul& matmul, const Tile& moving)
+      : offsets_(matmul.elements), moving_(moving) {
+    const auto n = static_cast<int64_t>(offsets_.size());
+    pitch_ = (n + kVector - 1) / kVector * kVector;
+    for (int64_t column = 0; column < pitch_ + kDotColumnsAhead * 4; column += 4)
+      columns_.push_back(static_cast<int32_t>(column * 4));
+  }
+
+  void Pack(DotPieces* dot) {
+    const int64_t rows = moving_.rows();
+    values_.resize(static_cast<size_t>(dot->count * rows * pitch_));
+    at_.clear();
+    float* to = values_.data();
+    for (int64_t piece = 0; piece < dot->count; ++piece) {
+      at_.push_back(reinterpret_cast<const char*>(to));
+      const char* from = dot->moving[piece];
+      for (int64_t row = 0; row < rows; ++row, from += moving_.shape->row_stride, to += pitch_)
+        for (size_t i = 0; i < offsets_.size(); ++i) std::memcpy(to + i, from + offsets_[i], 4);
+    }
+    dot->moving = at_.data();
+    dot->moving_k = pitch_ * 4;
+    dot->columns = columns_.data();
+    dot->run = kVector;
+  }
+
+ private:
+  static constexpr int kVector = 16;
+  const std::vector<int32_t>& offsets_;
+  const Tile& moving_;
+  int64_t pitch_ = 0;
+  std::vector<int32_t> columns_;
+  std::vector<float> values_;
+  std::vector<const char*> at_;
+};
+
+}  // namespace
+
 Status AddUp(const Operation& op, const MatmulPieces& pieces, Execution& execution) {
   // What passes through the second-level cache between two uses of a panel.
   constexpr int64_t kTogether = 16;
@@ -315,14 +371,26 @@ Status AddUp(const Operation& op, const MatmulPieces& pieces, Execution& executi
   const int64_t n = pieces.first_moving.elements();
   execution.counters->tensor_multiplies +=
       total * pieces.first_stationary.rows() * pieces.first_stationary.elements() * n;
-  ParallelFor(n, kGrain, static_cast<double>(total) * MatmulNs(op), [&](int64_t from, int64_t to) {
+  const auto chunk = [&](int64_t at) {
+    return DotPieces{.stationary = pieces.stationary.data() + at,
+                     .moving = pieces.moving.data() + at,
+                     .count = std::min(kTogether, total - at)};
+  };
+  if (matmul.columns.empty()) {
+    PackedPieces packed(matmul, pieces.first_moving);
     for (int64_t at = 0; at < total; at += kTogether) {
-      DotPieces dot{.stationary = pieces.stationary.data() + at,
-                    .moving = pieces.moving.data() + at,
-                    .count = std::min(kTogether, total - at)};
-      MultiplyInPlace(matmul, pieces.sum, dot, pieces.first_stationary, pieces.first_moving, from,
-                      to, true);
+      DotPieces dot = chunk(at);
+      Describe(pieces.first_stationary, n, &dot);
+      packed.Pack(&dot);
+      matmul.kernels->matmul_pieces(reinterpret_cast<float*>(pieces.sum.data),
+                                    pieces.sum.shape->row_stride, dot, true);
     }
+    return OkStatus();
+  }
+  ParallelFor(n, kGrain, static_cast<double>(total) * MatmulNs(op), [&](int64_t from, int64_t to) {
+    for (int64_t at = 0; at < total; at += kTogether)
+      MultiplyInPlace(matmul, pieces.sum, chunk(at), pieces.first_stationary, pieces.first_moving,
+                      from, to, true);
   });
   return OkStatus();
 }

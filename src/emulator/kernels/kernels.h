@@ -47,9 +47,10 @@ struct DotPieces {
   const char* const* stationary = nullptr;  // the first element of each piece
   const char* const* moving = nullptr;
   int64_t count = 0;
-  int64_t k = 0, m = 0, n = 0;                               // n: a multiple of 4
+  int64_t k = 0, m = 0, n = 0;
   int64_t stationary_k = 0, stationary_m = 0, moving_k = 0;  // steps
-  // Where columns 4 q to 4 q + 3 begin, side by side; kDotColumnsAhead entries more than n / 4.
+  // Where columns 4 q to 4 q + 3 begin, side by side; kDotColumnsAhead entries more than n / 4. The
+  // last vector is read whole, also beyond n.
   const int32_t* columns = nullptr;
   int run = 0;  // columns that lie side by side, from each multiple of it on: 4, 8 or 16
 };
