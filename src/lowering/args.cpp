@@ -333,7 +333,12 @@ Value Worst(Builder& b, Value bad, Value words) {
 
 }  // namespace
 
-void Args::Report(DataError code, int32_t operand, Value bad, Value index, Value high) {
+void Args::Report(DataError code, int32_t operand, Value bad) {
+  Report(code, operand, bad, builder_.Full(Shape::Array(DType::kS32, bad.shape().dims), 0));
+}
+
+void Args::Report(DataError code, int32_t operand, Value bad, Value index, Value high,
+                  Extent extent) {
   Builder& b = builder_;
   const Value none = b.ConstantInt(DType::kS32, kNoIndex);
   Value low, top, decides;
@@ -351,8 +356,13 @@ void Args::Report(DataError code, int32_t operand, Value bad, Value index, Value
   const auto constant = [&](int64_t value) {
     return b.Reshape(b.ConstantInt(DType::kS32, value), {1});
   };
-  const Value parts[] = {constant(static_cast<int64_t>(code)), constant(op_), constant(operand),
-                         b.Reshape(low, {1}), b.Reshape(top, {1})};
+  const Value parts[] = {constant(static_cast<int64_t>(code)),
+                         constant(op_),
+                         constant(operand),
+                         b.Reshape(low, {1}),
+                         b.Reshape(top, {1}),
+                         constant(extent.dimension),
+                         constant(extent.size)};
   const Value record = b.Concatenate(parts, 0);
   errors_.push_back(b.Select(b.Broadcast(any, {kErrorWords}, {}), record, b.ZerosLike(record)));
 }

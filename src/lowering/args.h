@@ -53,17 +53,27 @@ struct ScalarParameter {
   int64_t hlo_parameter = 0;
 };
 
-// Codes of the data-error record s32[5] {code, op, operand, index's low word, its high word}; the
-// first error wins.
+// Codes of the data-error record s32[7] {code, op, operand, index's low word, its high word, the
+// dimension indexed or -1, its size}; the first error wins.
 enum class DataError : int32_t {
   kNone = 0,
   kIndexOutOfRange = 1,
   kDivisionByZero = 2,
   kAssert = 3,
-  kNegativeProbability = 4
+  kNegativeProbability = 4,
+  kOutsideUnitInterval = 5,
+  kPlaceOutOfRange = 6,  // as kIndexOutOfRange, for ops that raise RuntimeError on CPU
+  kEmptyDistribution = 7
 };
 
-constexpr int64_t kErrorWords = 5;
+constexpr int64_t kErrorWords = 7;
+
+// What an index may name: `size` places along `dimension`, or of the flattened tensor (-1).
+struct Extent {
+  int64_t size = 0;
+  int64_t dimension = -1;
+  DataError error = DataError::kIndexOutOfRange;
+};
 
 // A result that has, along `dimension`, as many elements as data decide.
 struct CountedResult {
@@ -114,9 +124,11 @@ class Args {
 
   // Adds to the module's error record: where any element of `bad` (pred) is set, the op failed
   // with `code`; `index` (s32, bad's shape) is the offending index reported. `high`: the high words
-  // of indices of 64 bits, if they have any.
+  // of indices of 64 bits, if they have any. `extent`: what the index had to be within.
   void Report(DataError code, int32_t operand, hlo::Value bad, hlo::Value index,
-              hlo::Value high = {});
+              hlo::Value high = {}, Extent extent = {});
+  // For codes that are about an element's value.
+  void Report(DataError code, int32_t operand, hlo::Value bad);
 
   // How many rows of a result there are depends on data: the results at `results` have the most
   // there can be along their counted dimension, and `count` (s32[]) of them, the first, mean

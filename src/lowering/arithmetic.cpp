@@ -37,8 +37,7 @@ Expr Trunc(Expr x) { return Select(x < 0.0, Ceil(x), Floor(x)); }
 
 void ReportZero(Args& args, Expr divisor) {
   const hlo::Value bad = divisor == 0.0;
-  args.Report(DataError::kDivisionByZero, 1, bad,
-              args.builder().Full(hlo::Shape::Array(DType::kS32, divisor.dims()), 0));
+  args.Report(DataError::kDivisionByZero, 1, bad);
 }
 
 // The remainder with the dividend's sign (C's fmod), integers guarded.

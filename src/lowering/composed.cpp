@@ -86,7 +86,9 @@ Values LowerSearchSorted(Builder& b, Args& args) {
   Expr sequence = Operand(args, 0, compute);
   if (!args.is_none(5) && sequence.num_elements() > 0) {  // the order that sorts it
     const int64_t n = sequence.dims().back(), rows = sequence.num_elements() / n;
-    const Expr order = Reshaped(CheckedIndex(args, Tensor(args, 5), n, 5, false), {rows, n});
+    const Expr order = Reshaped(
+        CheckedIndex(args, Tensor(args, 5), {n, -1, DataError::kPlaceOutOfRange}, 5, false),
+        {rows, n});
     const Expr row = IotaS32(b, {rows, n}, 0);
     sequence = Reshaped(TakeAlong(Reshaped(sequence, {rows * n}), 0, order + row * row.LikeInt(n)),
                         sequence.dims());

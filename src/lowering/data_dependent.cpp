@@ -74,7 +74,7 @@ Values LowerBincount(Builder& b, Args& args) {
   if (bins == 0 || x.num_elements() == 0) return {zeros.As(result)};
   const Expr add = weighted ? Cast(Tensor(args, 1), compute)
                             : Expr(b, b.Full(Shape::Array(compute, x.dims()), 1));
-  const Expr place = CheckedIndex(args, x, bins, 0, false);
+  const Expr place = CheckedIndex(args, x, {bins}, 0, false);
   return {ScatterAlong(zeros, 0, place, add, ScatterMode::kAdd).As(result)};
 }
 

@@ -21,6 +21,12 @@ inline DType FloatType(const Args& args, DType dtype) {
 inline Expr Operand(Args& args, size_t i, DType dtype) {
   return {args.builder(), args.operand(i, dtype)};
 }
+// Reports what lies outside of [0, 1], NaN included.
+inline void ReportOutsideUnitInterval(Args& args, int32_t operand, Expr x) {
+  if (x.num_elements() > 0)
+    args.Report(DataError::kOutsideUnitInterval, operand, !((x >= 0.0) && (x <= 1.0)));
+}
+
 // As CPU takes an operand: rounded to the promoted dtype, then widened to where it computes.
 inline Expr Promoted(Args& args, size_t i, DType dtype) {
   return Operand(args, i, dtype).As(ComputeType(dtype));

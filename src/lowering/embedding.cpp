@@ -12,7 +12,8 @@ using hlo::Shape;
 // (weight, indices, padding_idx, scale_grad_by_freq, sparse)
 Values LowerEmbedding(Builder&, Args& args) {
   const Expr weight = Tensor(args, 0);
-  return {TakeAlong(weight, 0, CheckedIndex(args, Tensor(args, 1), weight.dims()[0], 1, false))};
+  return {
+      TakeAlong(weight, 0, CheckedIndex(args, Tensor(args, 1), {weight.dims()[0], 0}, 1, false))};
 }
 
 // (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq)
@@ -22,7 +23,7 @@ Values LowerBackward(Builder& b, Args& args) {
   const int64_t rows = args.integer(2);
   const Expr indices = Tensor(args, 1);
   const int64_t n = indices.num_elements();
-  const Expr index = Reshaped(CheckedIndex(args, indices, rows, 1, false), {n});
+  const Expr index = Reshaped(CheckedIndex(args, indices, {rows, 0}, 1, false), {n});
   const Expr all = Operand(args, 0, compute);
   const int64_t width = all.dims().back();
   Expr grad = Reshaped(all, {n, width});

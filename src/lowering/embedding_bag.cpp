@@ -21,8 +21,8 @@ Expr AsColumn(Expr x) { return Reshaped(x, {x.num_elements(), 1}); }
 // Which bag each of n indices is in: as many as offsets are not behind it, less one.
 Expr BagOf(Args& args, size_t offsets, int64_t n) {
   Builder& b = args.builder();
-  const Expr at =
-      CheckedIndex(args, Tensor(args, offsets), n + 1, static_cast<int32_t>(offsets), false);
+  const Expr at = CheckedIndex(args, Tensor(args, offsets), {n + 1, 0, DataError::kPlaceOutOfRange},
+                               static_cast<int32_t>(offsets), false);
   const Expr ones = {b, b.Full(Shape::Array(DType::kS32, at.dims()), 1)};
   const Expr marks = ScatterAlong(Zeros(b, DType::kS32, {n + 1}), 0, at, ones, ScatterMode::kAdd);
   std::vector<hlo::WindowDimension> window(1);
@@ -50,7 +50,8 @@ Values LowerForward(Builder& b, Args& args) {
     return {Zeros(b, dtype, out_dims), Zeros(b, index_type, {n}), Zeros(b, index_type, {bags}),
             Zeros(b, index_type, mode == Mode::kMax ? out_dims : Dims{bags})};
   }
-  const Expr index = CheckedIndex(args, Tensor(args, 1), rows, 1, false);
+  const Expr index =
+      CheckedIndex(args, Tensor(args, 1), {rows, 0, DataError::kPlaceOutOfRange}, 1, false);
   const Expr bag = BagOf(args, 2, n);
   const int64_t padding = args.integer_or(8, -1);
   const Expr counts = padding < 0 ? Expr(b, b.Full(Shape::Array(DType::kPred, {n}), 1))

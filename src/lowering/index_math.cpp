@@ -18,14 +18,15 @@ IndexWords SplitIndex(Expr index) {
   return words;
 }
 
-Expr CheckedIndex(Args& args, Expr index, int64_t extent, int32_t operand, bool wraps) {
+Expr CheckedIndex(Args& args, Expr index, Extent extent, int32_t operand, bool wraps) {
+  const int64_t size = extent.size;
   const IndexWords words = SplitIndex(index);
   const Expr i = words.low;
-  Expr bad = (i < i.LikeInt(wraps ? -extent : 0)) || (i >= i.LikeInt(extent));
+  Expr bad = (i < i.LikeInt(wraps ? -size : 0)) || (i >= i.LikeInt(size));
   if (words.high.valid()) bad = bad || words.beyond;
-  args.Report(DataError::kIndexOutOfRange, operand, bad, i, words.high);
-  const Expr wrapped = wraps ? Select(i < 0.0, i + i.LikeInt(extent), i) : i;
-  return Minimum(Maximum(wrapped, 0.0), wrapped.LikeInt(std::max<int64_t>(extent - 1, 0)));
+  args.Report(extent.error, operand, bad, i, words.high, extent);
+  const Expr wrapped = wraps ? Select(i < 0.0, i + i.LikeInt(size), i) : i;
+  return Minimum(Maximum(wrapped, 0.0), wrapped.LikeInt(std::max<int64_t>(size - 1, 0)));
 }
 
 Expr TakeAlong(Expr x, int64_t dim, Expr index) {

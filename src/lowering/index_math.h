@@ -14,9 +14,9 @@ struct IndexWords {
 };
 IndexWords SplitIndex(Expr index);
 
-// An index tensor as s32 in [0, extent). Negative entries count from the end if `wraps`. What is
-// out of range is reported as an error of argument `operand` and then clamped to a legal place.
-Expr CheckedIndex(Args& args, Expr index, int64_t extent, int32_t operand, bool wraps);
+// An index tensor as s32 in [0, extent.size). Negative entries count from the end if `wraps`. What
+// is out of range is reported as an error of argument `operand` and then clamped to a legal place.
+Expr CheckedIndex(Args& args, Expr index, Extent extent, int32_t operand, bool wraps);
 
 // The slices of x along `dim` that `index` names: x's dims with `dim` replaced by index's dims.
 Expr TakeAlong(Expr x, int64_t dim, Expr index);

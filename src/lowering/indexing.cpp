@@ -51,7 +51,7 @@ std::optional<Advanced> ReadIndices(Args& args, Expr x, size_t argument) {
                            "); its result's shape depends on data"));
       return std::nullopt;
     }
-    const int64_t extent = x.dims()[d];
+    const Extent extent = {x.dims()[d], static_cast<int64_t>(d)};
     indices.push_back(CheckedIndex(args, index, extent, static_cast<int32_t>(argument), true));
     dimensions.push_back(static_cast<int64_t>(d));
   }
@@ -191,17 +191,18 @@ Values LowerIndexSelect(Builder&, Args& args) {
   const Expr x = AtLeast1d(self);
   const int64_t dim = WrapDim(args.integer(1), self.rank());
   const Expr index = AtLeast1d(Tensor(args, 2));
-  const int64_t extent = x.dims()[static_cast<size_t>(dim)];
+  const Extent extent = {x.dims()[static_cast<size_t>(dim)], dim};
   const Expr y = TakeAlong(x, dim, CheckedIndex(args, index, extent, 2, false));
   return {self.rank() == 0 ? Reshaped(y, {}) : y};
 }
 
 // self with `source` combined in along dim at a vector of indices.
-Expr PutAlong(Args& args, Expr self, Expr source, ScatterMode mode, bool wraps = false) {
+Expr PutAlong(Args& args, Expr self, Expr source, ScatterMode mode, bool wraps = false,
+              DataError error = DataError::kIndexOutOfRange) {
   const Expr x = AtLeast1d(self);
   const int64_t dim = WrapDim(args.integer(1), self.rank());
   const Expr index = AtLeast1d(Tensor(args, 2));
-  const int64_t extent = x.dims()[static_cast<size_t>(dim)];
+  const Extent extent = {x.dims()[static_cast<size_t>(dim)], dim, error};
   Dims dims = x.dims();
   dims[static_cast<size_t>(dim)] = index.dims()[0];
   source =
@@ -216,7 +217,10 @@ Values LowerIndexAdd(Builder&, Args& args) {
   const DType compute = ComputeType(dtype);
   Expr source = Operand(args, 3, compute);
   if (!args.is_none(4) && !args.scalar_is(4, 1)) source = source * Scalar(args, 4, compute);
-  return {PutAlong(args, Operand(args, 0, compute), source, ScatterMode::kAdd).As(dtype)};
+  const Expr self = Operand(args, 0, compute);
+  const DataError error =
+      self.rank() > 1 ? DataError::kPlaceOutOfRange : DataError::kIndexOutOfRange;  // as CPU has it
+  return {PutAlong(args, self, source, ScatterMode::kAdd, false, error).As(dtype)};
 }
 Values LowerIndexCopy(Builder&, Args& args) {
   return {PutAlong(args, Tensor(args, 0), Tensor(args, 3), ScatterMode::kReplace)};
@@ -266,14 +270,14 @@ Values LowerIndexReduce(Builder& b, Args& args) {
 Values LowerTake(Builder&, Args& args) {
   const Expr x = Tensor(args, 0);
   const int64_t n = x.num_elements();
-  return {TakeAlong(Reshaped(x, {n}), 0, CheckedIndex(args, Tensor(args, 1), n, 1, true))};
+  return {TakeAlong(Reshaped(x, {n}), 0, CheckedIndex(args, Tensor(args, 1), {n}, 1, true))};
 }
 // (self, index, source, accumulate)
 Values LowerPut(Builder&, Args& args) {
   const Expr self = Tensor(args, 0);
   const DType compute = args.flag(3) ? ComputeType(self.dtype()) : self.dtype();
   const int64_t n = self.num_elements();
-  const Expr index = CheckedIndex(args, Tensor(args, 1), n, 1, true);
+  const Expr index = CheckedIndex(args, Tensor(args, 1), {n}, 1, true);
   const Expr source = Reshaped(Operand(args, 2, compute), index.dims());
   const Expr y = ScatterAlong(Reshaped(self.As(compute), {n}), 0, index, source,
                               args.flag(3) ? ScatterMode::kAdd : ScatterMode::kReplace);

@@ -93,6 +93,8 @@ Values LowerBce(Builder&, Args& args) {
   const DType compute = ComputeType(dtype);
   const Expr x = Operand(args, 0, compute);
   const Expr y = Operand(args, 1, compute);
+  ReportOutsideUnitInterval(args, 0, x);
+  ReportOutsideUnitInterval(args, 1, y);
   Expr loss = (y - 1.0) * Maximum(Log1p(-x), -100.0) - y * Maximum(Log(x), -100.0);
   if (!args.is_none(2)) loss = loss * Operand(args, 2, compute);
   return {Reduced(loss, args.integer(3)).As(dtype)};

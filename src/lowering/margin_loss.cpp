@@ -47,7 +47,8 @@ struct Violations {
 Violations Violated(Args& args, const Samples& s, size_t target, size_t margin, size_t weight) {
   Builder& b = args.builder();
   const DType dtype = s.x.dtype();
-  const Expr index = CheckedIndex(args, Reshaped(Tensor(args, target), {s.count, 1}), s.classes,
+  const Expr index = CheckedIndex(args, Reshaped(Tensor(args, target), {s.count, 1}),
+                                  {s.classes, 1, DataError::kPlaceOutOfRange},
                                   static_cast<int32_t>(target), false);
   Violations v;
   v.hit = IotaS32(b, s.x.dims(), 1) == index;
@@ -109,8 +110,8 @@ Labels ReadLabels(Args& args, const Samples& s, size_t argument) {
   const Expr end = KeepMin(Select(target < 0.0, position, position.LikeInt(c)), {1});
   Labels l;
   const Expr listed = position < end.BroadcastTo({n, c});
-  args.Report(DataError::kIndexOutOfRange, static_cast<int32_t>(argument),
-              listed && (target >= target.LikeInt(c)), target);
+  args.Report(DataError::kPlaceOutOfRange, static_cast<int32_t>(argument),
+              listed && (target >= target.LikeInt(c)), target, {}, {c, 1});
   l.listed = Reshaped(listed, {n, c, 1});
   const Expr of_class = Reshaped(target, {n, c, 1}) == IotaS32(b, {n, c, c}, 2);
   l.hit = of_class && l.listed.BroadcastTo({n, c, c});

@@ -29,7 +29,7 @@ Target ReadTarget(Args& args, const Expr& x, size_t argument, int64_t ignore_ind
     outside = outside || words.beyond;
   }
   args.Report(DataError::kIndexOutOfRange, static_cast<int32_t>(argument), !ignored && outside,
-              index, words.high);
+              index, words.high, {classes, axis});
   return {index, !ignored, axis, classes};
 }
 

@@ -94,7 +94,8 @@ Expr Placed(Args& args, Expr values, size_t argument, const Dims& plane, Scatter
   if (n == 0 || Product(dims) == 0) return Reshaped(zeros, dims);
   const int64_t planes = Product(dims) / area;
   const Expr index =
-      CheckedIndex(args, Tensor(args, argument), area, static_cast<int32_t>(argument), false);
+      CheckedIndex(args, Tensor(args, argument), {area, -1, DataError::kPlaceOutOfRange},
+                   static_cast<int32_t>(argument), false);
   const Expr rows = Reshaped(index, {planes, n / planes});
   const Expr first = IotaS32(b, rows.dims(), 0);
   const Expr place = Reshaped(rows + first * first.LikeInt(area), {n});

@@ -105,11 +105,14 @@ Expr Bernoulli(Args& args, const Dims& dims, Expr p) {
 }
 Values LowerBernoulli(Builder&, Args& args) {
   const Expr p = Operand(args, 0, DType::kF32);
+  ReportOutsideUnitInterval(args, 0, p);
   return {Bernoulli(args, p.dims(), p).As(args.dtype_of(0))};
 }
 Values LowerBernoulliP(Builder&, Args& args) {  // (self, p), a number or a tensor
   const Target t = LikeSelf(args);
-  const Expr p = Operand(args, 1, DType::kF32).BroadcastTo(t.dims);
+  const Expr given = Operand(args, 1, DType::kF32);
+  if (!args.is_number(1)) ReportOutsideUnitInterval(args, 1, given);
+  const Expr p = given.BroadcastTo(t.dims);
   return {Bernoulli(args, t.dims, p).As(t.dtype)};
 }
 
@@ -188,8 +191,9 @@ Values LowerMultinomial(Builder& b, Args& args) {
   const int64_t samples = args.integer(1);
   const int64_t last = p.rank() - 1;
   const bool independent = args.flag(2) || samples == 1;
-  args.Report(DataError::kNegativeProbability, 0, !(p >= 0.0),
-              b.Full(Shape::Array(DType::kS32, p.dims()), 0));
+  const double largest = std::numeric_limits<float>::max();
+  args.Report(DataError::kNegativeProbability, 0, !((p >= 0.0) && (p <= largest)));
+  args.Report(DataError::kEmptyDistribution, 0, KeepSum(p, {last}) <= 0.0);
   if (!independent) {
     const Expr noise = -Log(1.0 - RandomUniform(args, p.dims(), DType::kF32));
     const Sorted s = SortAlong(p / noise, last, true);

@@ -14,7 +14,8 @@ Expr AtLeast1d(Expr x) { return x.rank() == 0 ? Reshaped(x, {1}) : x; }
 Expr FlatPositions(Args& args, const Dims& dims, int64_t dim, Expr index) {
   Builder& b = args.builder();
   const int64_t extent = dims[static_cast<size_t>(dim)];
-  const Expr checked = CheckedIndex(args, index, extent, 2, false);
+  const Expr checked =
+      CheckedIndex(args, index, {extent, dim, DataError::kPlaceOutOfRange}, 2, false);
   Expr position;
   for (size_t d = 0; d < dims.size(); ++d) {
     const Expr coordinate = static_cast<int64_t>(d) == dim

@@ -18,6 +18,9 @@ enum Code : int32_t {
   kDivisionByZero = 2,
   kAssert = 3,
   kNegativeProbability = 4,
+  kOutsideUnitInterval = 5,
+  kPlaceOutOfRange = 6,
+  kEmptyDistribution = 7,
 };
 
 // "aten::embedding", or "graph_0: aten::embedding" where the launch has another name. A variant of
@@ -31,28 +34,40 @@ std::string Who(std::string_view launch, int32_t op) {
                                                    : StrCat(launch, ": ", inner);
 }
 
+std::string OutOfBounds(int64_t index, int32_t dimension, int32_t size) {
+  if (dimension < 0) return StrCat("index ", index, " is out of bounds for ", size, " elements");
+  return StrCat("index ", index, " is out of bounds for dimension ", dimension, " with size ",
+                size);
+}
+
 }  // namespace
 
 void SetOpNamer(OpNamer function) { namer.store(function, std::memory_order_release); }
 
 Status FromErrorRecord(const ErrorRecord& record, const char* op) {
-  const auto [code, inner_op, operand, low, high] = record;
+  const auto [code, inner_op, operand, low, high, dimension, size] = record;
   const int64_t index = int64_t{high} << 32 | static_cast<uint32_t>(low);
   const std::string who = Who(op ? op : "", inner_op);
   switch (code) {
     case kNone:
       return OkStatus();
     case kIndexOutOfRange:
-      return OutOfRange(who, ": index ", index, " is out of range in operand ", operand);
+      return OutOfRange(who, ": ", OutOfBounds(index, dimension, size), ", in operand ", operand);
+    case kPlaceOutOfRange:
+      return InvalidArgument(who, ": ", OutOfBounds(index, dimension, size), ", in operand ",
+                             operand);
     case kDivisionByZero:
-      return InvalidArgument(who, ": integer division by zero, first at element ", index);
+      return InvalidArgument(who, ": integer division by zero (ZeroDivisionError)");
     case kAssert:
-      return FailedPrecondition(who, ": assertion failed on the device, first at element ", index);
+      return FailedPrecondition(who, ": assertion failed on the device");
     case kNegativeProbability:
       return InvalidArgument(who,
-                             ": probability tensor contains inf, nan or a negative element, "
-                             "first at element ",
-                             index);
+                             ": probability tensor contains either `inf`, `nan` or element < 0");
+    case kEmptyDistribution:
+      return InvalidArgument(who, ": invalid multinomial distribution (sum of probabilities <= 0)");
+    case kOutsideUnitInterval:
+      return InvalidArgument(who, ": all elements of operand ", operand,
+                             " should be between 0 and 1");
     default:
       return Internal(who, ": the program reported error ", code, " on operand ", operand,
                       ", index ", index, ", which this version does not know");

@@ -101,7 +101,7 @@ struct Launch {
   std::shared_ptr<Executable> executable = {};
   std::vector<void*> buffers = {};    // device addresses in signature().buffers order
   std::vector<int64_t> scalars = {};  // slots from first_scalar_slot on (bits, see compiler.h)
-  void* error_record = nullptr;       // device address of the s32[5] result, or none
+  void* error_record = nullptr;       // device address of the s32[7] result, or none
   const char* op = "";                // static storage: names the op in errors and profiles
   // Released on the thread that ran the launch, when it has run.
   std::vector<std::shared_ptr<void>> keep_alive = {};

@@ -311,9 +311,12 @@ NRT_STATUS Execution::Run(const std::string& text) {
       for (int32_t i = 0; i < count; ++i) target[i] = i;
     } else if (command == "words") {
       words >> to;
-      auto* target = reinterpret_cast<int32_t*>(Data(to, 16));
+      std::vector<int32_t> values;
+      for (int32_t value = 0; words >> value;) values.push_back(value);
+      const size_t bytes = values.size() * sizeof(int32_t);
+      void* target = Data(to, bytes);
       if (!target) return NRT_EXEC_BAD_INPUT;
-      for (int i = 0; i < 4; ++i) words >> target[i];
+      std::memcpy(target, values.data(), bytes);
     } else if (command == "sleep") {
       int64_t microseconds = 0;
       words >> microseconds;

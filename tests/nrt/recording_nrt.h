@@ -9,7 +9,7 @@
 //   add TO A B COUNT                fp32 elementwise
 //   add_scalar TO FROM COUNT SLOT   fp32 bits in the low word of the slot
 //   iota TO COUNT                   s32 0, 1, 2, ...
-//   words TO W0 W1 W2 W3            s32 values, as an error record
+//   words TO W0 W1 ...              s32 values, as an error record
 //   sleep MICROSECONDS
 //   fail STATUS                     nrt_execute returns it
 // A program of any other text is answered with NRT_UNSUPPORTED_NEFF_VERSION.

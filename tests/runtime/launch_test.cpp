@@ -118,10 +118,10 @@ TEST(Launch, WrongArgumentsAreRefusedWithBothSides) {
 }
 
 TEST(Launch, DataErrorsAppearAtTheNextSynchronisationFirstOneOnly) {
-  auto bad = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 1 0 1 12 0\n");
-  auto worse = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 2 0 0 5 0\n");
-  auto fine = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 0 0 0 0 0\n");
-  void* record = MustAllocate(0, 20);
+  auto bad = MakeExecutable(0, {{"output0", 28}}, 0, "words output0 1 0 1 12 0 0 9\n");
+  auto worse = MakeExecutable(0, {{"output0", 28}}, 0, "words output0 2 0 0 5 0 0 0\n");
+  auto fine = MakeExecutable(0, {{"output0", 28}}, 0, "words output0 0 0 0 0 0 0 0\n");
+  void* record = MustAllocate(0, 28);
   for (const auto& [program, op] : {std::pair(fine, "aten::index"),
                                     {bad, "aten::embedding"},
                                     {worse, "aten::floor_divide"},
@@ -130,7 +130,8 @@ TEST(Launch, DataErrorsAppearAtTheNextSynchronisationFirstOneOnly) {
         0, 0, {.executable = program, .buffers = {record}, .error_record = record, .op = op}));
   const Status status = SynchronizeDevice(0);
   EXPECT_TRUE(IsOutOfRange(status));
-  EXPECT_EQ(status.message(), "aten::embedding: index 12 is out of range in operand 1");
+  EXPECT_EQ(status.message(),
+            "aten::embedding: index 12 is out of bounds for dimension 0 with size 9, in operand 1");
   MustBeOk(SynchronizeDevice(0));
   MustBeOk(Enqueue(
       0, 0,
@@ -140,13 +141,13 @@ TEST(Launch, DataErrorsAppearAtTheNextSynchronisationFirstOneOnly) {
 }
 
 TEST(Launch, ABlockingReadIsASynchronisation) {
-  auto bad = MakeExecutable(0, {{"output0", 20}}, 0, "words output0 1 0 0 3 0\n");
-  void* record = MustAllocate(0, 20);
+  auto bad = MakeExecutable(0, {{"output0", 28}}, 0, "words output0 1 0 0 3 0 0 2\n");
+  void* record = MustAllocate(0, 28);
   MustBeOk(Enqueue(
       0, 0,
       {.executable = bad, .buffers = {record}, .error_record = record, .op = "aten::gather"}));
-  int32_t host[5];
-  EXPECT_TRUE(IsOutOfRange(CopyToHost(0, 0, host, record, 20, true)));
+  int32_t host[7];
+  EXPECT_TRUE(IsOutOfRange(CopyToHost(0, 0, host, record, 28, true)));
   EXPECT_EQ(host[3], 3);
   Free(record);
 }
