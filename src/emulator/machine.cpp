@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/environment.h"
+#include "base/unknown_variables.h"
 
 namespace neuron::emulator {
 namespace {
@@ -49,6 +50,7 @@ std::optional<std::vector<int>> ParseCores(std::string_view text) {
 
 StatusOr<MachineConfig> ReadMachineConfig() {
   NEURON_RETURN_IF_ERROR(CheckVariables());
+  ReportUnknownVariables();
   MachineConfig config;
   if (const auto name = Read(Variable::kPlatformTarget)) {
     const auto target = isa::TargetFromName(*name);

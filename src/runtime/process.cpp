@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/environment.h"
+#include "base/unknown_variables.h"
 #include "isa/instruction.h"
 #include "isa/target.h"
 #include "nrt/loader.h"
@@ -99,6 +100,7 @@ Status InitializeLocked(Machine& machine) {
   if (Read(Variable::kCompiler) && !CompilerIdentity().ok()) return CompilerIdentity().status();
   if (!nrt::GetLibrary().ok()) return nrt::GetLibrary().status();
   const nrt::Library& nrt = **nrt::GetLibrary();
+  if (!nrt.emulated()) ReportUnknownVariables();  // the emulator does so itself
   NEURON_RETURN_IF_ERROR(
       nrt.Check(nrt.nrt_init(NRT_FRAMEWORK_TYPE_PYTORCH, "", ""), StrCat(nrt.path, ": nrt_init")));
   NEURON_ASSIGN_OR_RETURN(const int count, VisibleCores(nrt));

@@ -76,3 +76,30 @@ def test_a_bad_value_is_an_error_that_says_what_is_legal(name, runs):
     assert "RuntimeError" in runs[name]
     assert value in runs[name]
     assert re.search(words, runs[name])
+
+
+def test_a_misspelt_name_is_reported_once_with_the_nearest():
+    script = (
+        "import torch, nki; torch.ones(2, device='neuron').sum().item(); torch.neuron.synchronize()"
+    )
+    clean = {k: v for k, v in os.environ.items() if k not in BAD}
+    given = {"TORCHNEURON_STRIKT": "1", "TORCHNEURON_LAUNCH_DELAY": "5", "TORCHNEURON_STRICT": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=clean | given, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    lines = [line for line in done.stderr.splitlines() if "torchneuron:" in line]
+    assert len(lines) == 2
+    said = {line.split()[1]: line for line in lines}
+    assert "nearest is TORCHNEURON_STRICT " in said["TORCHNEURON_STRIKT"]
+    assert "nearest is TORCHNEURON_LAUNCH_DELAY_US " in said["TORCHNEURON_LAUNCH_DELAY"]
+
+
+def test_known_names_are_not_reported():
+    script = "import torch; torch.ones(2, device='neuron').sum().item()"
+    known = {"TORCHNEURON_STRICT": "0", "TORCHNEURON_INSTRUCTION_GROUPS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | known, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    assert "torchneuron:" not in done.stderr
