@@ -30,8 +30,11 @@ def install_logger() -> None:
 
 
 def _log(op: str, why: str) -> None:
-    reason = f"cannot run on 'neuron' ({why})" if why else "has no lowering on 'neuron'"
+    words, _, detail = why.partition("\n")
+    reason = f"cannot run on 'neuron' ({words})" if why else "has no lowering on 'neuron'"
     logger.warning("%s %s and runs on the CPU: %s", op, reason, _user_line())
+    if detail:
+        logger.debug("%s: %s", op, detail)
 
 
 def _user_line() -> str:

@@ -24,10 +24,12 @@ def register() -> None:
     torch._register_device_module("neuron", neuron)  # type: ignore[no-untyped-call]
     torch.set_autocast_dtype("neuron", torch.bfloat16)
     generate_methods_for_privateuse1_backend(for_storage=True)
-    from torch_neuronx import _fallback, _sharing
+    from torch_neuronx import _default_compile, _dlpack, _fallback, _sharing
 
     _fallback.install_logger()
     _sharing.install()
+    _dlpack.install()
+    _default_compile.install()
     atexit.register(_C.drain_autograd_threads)
 
 

@@ -15,7 +15,9 @@ std::string EnvironmentPage() {
       "<!-- Generated from src/base/environment.cpp; edit there, run `make generate`. -->\n"
       "# Environment variables\n\n"
       "Names that begin with `TORCHNEURON_` are ours alone; the others are the public ones of the "
-      "Neuron SDK.\n\n| variable | type | default | meaning |\n|---|---|---|---|\n";
+      "Neuron SDK. A name that begins so and is not listed has no effect; it is reported once, "
+      "with "
+      "the\nnearest that is.\n\n| variable | type | default | meaning |\n|---|---|---|---|\n";
   for (const VariableRow& row : Variables())
     text += StrCat("| ", row.name, " | ", row.type, " | ", row.default_value, " | ", row.meaning,
                    " |\n");

@@ -155,8 +155,14 @@ void CheckFloating(const OpEntry& entry, Arguments a, std::span<const at::Tensor
 }
 
 void CheckNotEmpty(const OpEntry& entry, Arguments a, std::span<const at::Tensor* const>) {
-  if (entry.args.size() > 1 && entry.args[1].kind != ArgKind::kTensor) return;  // max.dim
-  if (a.size() > 1 && a[1].isTensor() && entry.form != Form::kOut) return;      // max.other
+  if (entry.args.size() > 1 && entry.args[1].kind == ArgKind::kInt) {  // max.dim
+    const at::Tensor& self = a[0].toTensor();
+    const int64_t dim = at::maybe_wrap_dim(a[1].toInt(), self.dim());
+    TORCH_CHECK_INDEX(self.dim() == 0 || self.size(dim) != 0, entry.name,
+                      ": Expected reduction dim ", dim, " to have non-zero size.");
+    return;
+  }
+  if (a.size() > 1 && a[1].isTensor() && entry.form != Form::kOut) return;  // max.other
   TORCH_CHECK(a[0].toTensor().numel() > 0, entry.name,
               ": Expected reduction dim to be specified for input.numel() == 0");
 }
@@ -185,9 +191,20 @@ void CheckRepeats(const OpEntry& entry, Arguments a, std::span<const at::Tensor*
               ": repeats has to be Long or Int tensor");
 }
 
+void CheckConvolution(const OpEntry& entry, Arguments a, std::span<const at::Tensor* const>) {
+  for (const int64_t step : a[5].toIntVector())
+    TORCH_CHECK(step > 0, entry.name, ": dilation should be greater than zero, got ", step);
+}
+
 // (values, indices) out
 void CheckIndicesOut(const OpEntry& entry, Arguments a, std::span<const at::Tensor* const>) {
   if (entry.form == Form::kOut) CheckOutType(entry, a.back().toTensor(), at::kLong);
+}
+
+void CheckExtremesOut(const OpEntry& entry, Arguments a, std::span<const at::Tensor* const>) {
+  if (entry.form != Form::kOut) return;
+  for (const c10::IValue& out : a.last(2))
+    CheckOutType(entry, out.toTensor(), a[0].toTensor().scalar_type());
 }
 
 constexpr Row kRows[] = {
@@ -201,6 +218,7 @@ constexpr Row kRows[] = {
     {"aten::vdot", CheckOneDtype},
     {"aten::addmv", CheckOneDtype},
     {"aten::convolution", CheckOneDtype},
+    {"aten::convolution", CheckConvolution},
     {"aten::index_select", CheckIndexSelect},
     {"aten::index_add", CheckIndexAdd},
     {"aten::bucketize", CheckBucketize},
@@ -217,6 +235,8 @@ constexpr Row kRows[] = {
     {"aten::std_mean", CheckFloating},
     {"aten::max", CheckNotEmpty},
     {"aten::min", CheckNotEmpty},
+    {"aten::mode", CheckNotEmpty},
+    {"aten::aminmax", CheckExtremesOut},
     {"aten::index_put", CheckIndexPut},
     {"aten::_index_put_impl_", CheckIndexPut},
     {"aten::sort", CheckIndicesOut},

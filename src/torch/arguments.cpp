@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
+#include <c10/util/overflows.h>
 
 #include <bit>
 
@@ -140,6 +141,35 @@ int64_t NarrowBits(double value, DType dtype) {
   return FloatToFloat8(dtype, x);
 }
 
+// c10's own criterion.
+template <typename From>
+bool FitsAs(From value, DType dtype) {
+  switch (dtype) {
+    case DType::kF16:
+      return !c10::overflows<c10::Half, From>(value);
+    case DType::kBF16:
+      return !c10::overflows<c10::BFloat16, From>(value);
+    case DType::kF32:
+      return !c10::overflows<float, From>(value);
+    case DType::kS8:
+      return !c10::overflows<int8_t, From>(value);
+    case DType::kS16:
+      return !c10::overflows<int16_t, From>(value);
+    case DType::kS32:
+      return !c10::overflows<int32_t, From>(value);
+    case DType::kS64:
+      return !c10::overflows<int64_t, From>(value);
+    case DType::kU8:
+      return !c10::overflows<uint8_t, From>(value);
+    case DType::kU16:
+      return !c10::overflows<uint16_t, From>(value);
+    case DType::kU32:
+      return !c10::overflows<uint32_t, From>(value);
+    default:
+      return true;
+  }
+}
+
 int64_t SlotOf(const c10::Scalar& value, DType dtype) {
   if (dtype == DType::kC64) {
     const c10::complex<double> z = value.toComplexDouble();
@@ -156,6 +186,12 @@ int64_t SlotOf(const c10::Scalar& value, DType dtype) {
 
 }  // namespace
 
+bool Fits(const c10::Scalar& value, DType dtype) {
+  if (value.isComplex()) return true;
+  if (value.isFloatingPoint()) return FitsAs(value.toDouble(), dtype);
+  return FitsAs(value.toLong(), dtype);
+}
+
 std::vector<ArgValue> ToArgValues(const OpEntry& entry, std::span<const c10::IValue> arguments,
                                   const std::function<hlo::Value(size_t)>& tensor) {
   std::vector<ArgValue> out(entry.row_arguments);
@@ -168,14 +204,16 @@ std::vector<ArgValue> ToArgValues(const OpEntry& entry, std::span<const c10::IVa
   return out;
 }
 
-int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments) {
+int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments,
+                   DType tensors, bool* fits) {
   const c10::IValue& argument = arguments[static_cast<size_t>(p.argument)];
   const c10::IValue& value =
       p.element < 0 ? argument : argument.toListRef()[static_cast<size_t>(p.element)];
   if (value.isTensor())
     return SlotOf(at::native::_local_scalar_dense_cpu(value.toTensor()), p.dtype);
-  if (value.isDouble()) return SlotOf(value.toDouble(), p.dtype);
-  return SlotOf(value.toScalar(), p.dtype);
+  const c10::Scalar number = value.isDouble() ? c10::Scalar(value.toDouble()) : value.toScalar();
+  *fits &= Fits(number, p.dtype) && Fits(number, tensors);
+  return SlotOf(number, p.dtype);
 }
 
 }  // namespace neuron::pytorch

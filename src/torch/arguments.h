@@ -19,7 +19,12 @@ std::vector<lowering::ArgValue> ToArgValues(const OpEntry& entry,
                                             std::span<const c10::IValue> arguments,
                                             const std::function<hlo::Value(size_t)>& tensor);
 
-// The 8 bytes of a scalar slot (compiler/compiler.h) for argument `p.argument` of the call.
-int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments);
+// Whether the dtype can hold the number: infinities and NaN fit floats, -1 fits unsigned integers.
+bool Fits(const c10::Scalar& value, DType dtype);
+
+// The 8 bytes of a scalar slot (compiler/compiler.h) for argument `p.argument` of the call. *fits
+// becomes false if the slot's dtype or `tensors` cannot hold the number, which some ops refuse.
+int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments,
+                   DType tensors, bool* fits);
 
 }  // namespace neuron::pytorch

@@ -1,6 +1,7 @@
 #include "torch/copy.h"
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
@@ -116,6 +117,8 @@ void DeviceToHost(const at::Tensor& to, const at::Tensor& from, bool non_blockin
 }
 
 at::Tensor CopyFrom(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+  at::assert_no_internal_overlap(dst);
+  at::assert_no_partial_overlap(dst, self);
   if (self.sizes() != dst.sizes()) at::infer_size(dst.sizes(), self.sizes());  // CPU's words
   Copy(dst, self.sizes() == dst.sizes() ? self : self.expand_as(dst), non_blocking);
   return dst;

@@ -5,7 +5,9 @@
 #include <ATen/ops/min.h>
 #include <ATen/ops/ne.h>
 #include <ATen/ops/nonzero.h>
+#include <ATen/ops/one_hot_native.h>
 #include <ATen/ops/sum.h>
+#include <torch/library.h>
 
 #include <bit>
 #include <cmath>
@@ -178,6 +180,15 @@ constexpr Row kRows[] = {
     {"aten::_unsafe_index_put", PrepareIndexPut},
     {"aten::_index_put_impl_", PrepareIndexPut},
 };
+
+// ATen's own does not look at an accelerator's values. Counting the classes waits for them anyway.
+at::Tensor OneHot(const at::Tensor& self, int64_t classes) {
+  if (classes == -1 && self.scalar_type() == at::kLong && self.numel() > 0)
+    TORCH_CHECK(at::min(self).item<int64_t>() >= 0, "Class values must be non-negative.");
+  return at::native::one_hot(self, classes);
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("one_hot", TORCH_FN(OneHot)); }
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 // empty and empty_strided: every other factory is built on them or is a lowering row.
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/TensorFactories.h>
 #include <c10/core/MemoryFormat.h>
 #include <torch/library.h>
 
@@ -26,6 +28,15 @@ at::ScalarType DtypeOrDefault(std::optional<at::ScalarType> dtype) {
   return dtype.has_value() ? *dtype : c10::get_default_dtype_as_scalartype();
 }
 
+// What torch.use_deterministic_algorithms asks for: nobody sees memory that nobody wrote.
+at::Tensor Deterministic(at::Tensor out) {
+  const at::Context& context = at::globalContext();
+  if (context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory())
+      [[unlikely]]
+    at::native::fill_empty_deterministic_(out);
+  return out;
+}
+
 at::Tensor EmptyMemoryFormat(at::IntArrayRef sizes, std::optional<at::ScalarType> dtype,
                              std::optional<c10::Layout> layout, std::optional<c10::Device> device,
                              std::optional<bool> pin_memory,
@@ -36,7 +47,7 @@ at::Tensor EmptyMemoryFormat(at::IntArrayRef sizes, std::optional<at::ScalarType
   at::Tensor out = EmptyContiguous(DeviceOrCurrent(device), sizes, DtypeOrDefault(dtype));
   if (memory_format.has_value() && *memory_format != c10::MemoryFormat::Contiguous)
     out.unsafeGetTensorImpl()->empty_tensor_restride(*memory_format);
-  return out;
+  return Deterministic(std::move(out));
 }
 
 at::Tensor EmptyWithStrides(at::IntArrayRef sizes, at::IntArrayRef strides,
@@ -45,7 +56,8 @@ at::Tensor EmptyWithStrides(at::IntArrayRef sizes, at::IntArrayRef strides,
   CheckOptions(layout, pin_memory);
   TORCH_CHECK(sizes.size() == strides.size(), "dimensionality of sizes (", sizes.size(),
               ") must match dimensionality of strides (", strides.size(), ")");
-  return EmptyStrided(DeviceOrCurrent(device), sizes, strides, DtypeOrDefault(dtype));
+  return Deterministic(
+      EmptyStrided(DeviceOrCurrent(device), sizes, strides, DtypeOrDefault(dtype)));
 }
 
 // Autograd's zero without memory, which no kernel of ours could read: zeros with memory.

@@ -181,8 +181,8 @@ void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack, cons
 
 void NoteFallback(const std::string& op, const std::string& why) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      !IsStrict(), op,
-      why.empty() ? " has no lowering on 'neuron'" : " cannot run on 'neuron': ", why,
+      !IsStrict(), op, why.empty() ? " has no lowering on 'neuron'" : " cannot run on 'neuron': ",
+      why.substr(0, why.find('\n')),
       " and would run on the CPU, which TORCHNEURON_STRICT forbids; unset it to allow that");
   Counter& counter = TheCounter();
   std::function<void(const std::string&, const std::string&)> logger;

@@ -12,7 +12,8 @@
 
 namespace neuron::pytorch {
 
-// `why`: what kept a row that exists from serving the call. `wrong_arguments`: they look so; the
+// `why`: what kept a row that exists from serving the call; its first line is for the user and in
+// ATen's terms, what follows is for who works on the compiler. `wrong_arguments`: they look so; the
 // call is no fallback if CPU refuses them too. CPU's exceptions leave with the op named.
 void FallbackToCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                    const std::string& why = "", bool wrong_arguments = false);

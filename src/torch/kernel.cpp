@@ -92,8 +92,10 @@ void Kernel::RunBoxed(torch::jit::Stack* stack) {
   const std::span<c10::IValue> arguments(stack->data() + stack->size() - count, count);
   c10::SmallVector<at::Tensor, 4> fresh;
   const Plan& plan = Run(arguments, fresh);
-  if (!plan.fallback_reason.empty()) [[unlikely]]
-    return FallbackToCpu(op, stack, plan.fallback_reason, plan.wrong_arguments);
+  if (!plan.fallback_reason.empty()) [[unlikely]] {
+    const std::string reason = plan.fallback_reason;  // the plan may be another call's afterwards
+    return FallbackToCpu(op, stack, reason, plan.wrong_arguments);
+  }
   c10::SmallVector<c10::IValue, 4> aliased;
   for (const int source : returns_)
     if (source >= 0) aliased.push_back(arguments[static_cast<size_t>(source)]);

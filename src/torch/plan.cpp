@@ -2,9 +2,12 @@
 
 #include <ATen/native/Resize.h>
 
+#include <algorithm>
+
 #include "torch/arguments.h"
 #include "torch/capture.h"
 #include "torch/copy.h"
+#include "torch/cpu_probe.h"
 #include "torch/data_dependent.h"
 #include "torch/device.h"
 #include "torch/generator.h"
@@ -19,6 +22,10 @@ using Kind = PlanResult::Kind;
 bool SameKey(const Plan& plan, const Call& call) {
   return plan.key.size() == call.key.size() &&
          std::equal(plan.key.begin(), plan.key.end(), call.key.begin());
+}
+
+bool HasRunTimeScalars(const OpEntry& entry) {
+  return std::ranges::any_of(entry.args, [](const ArgInfo& info) { return info.run_time; });
 }
 
 void ResizeInto(const at::Tensor& tensor, const PlanResult& result) {
@@ -45,6 +52,12 @@ Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
   }
   // Outside the lock: meta kernels may call back into the dispatcher.
   std::unique_ptr<Plan> built = BuildPlan(entry, op, arguments, call);
+  if (built->wrong_arguments && HasRunTimeScalars(entry)) {
+    // The numbers may be what is wrong, and the key does not hold them: not for the next call.
+    thread_local std::unique_ptr<Plan> refused;
+    refused = std::move(built);
+    return refused.get();
+  }
   const std::lock_guard lock(entry.mutex);
   auto& bucket = entry.plans[hash];
   bucket.push_back(std::move(built));
@@ -55,6 +68,12 @@ Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
 void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue> arguments,
              const Call& call, c10::SmallVectorImpl<at::Tensor>& returned,
              std::optional<int64_t> rows) {
+  c10::SmallVector<int64_t, 4> scalars;
+  bool fit = true;
+  for (const lowering::ScalarParameter& p : plan.scalars)
+    scalars.push_back(ScalarSlot(p, arguments, plan.number_dtype, &fit));
+  if (!fit) [[unlikely]]
+    AskCpuAboutNumbers(entry, arguments);
   const int device = call.device;
   c10::SmallVector<at::Tensor, 4> temporaries;  // of kCopyInto and the error record
   c10::SmallVector<void*, 8> addresses;
@@ -124,9 +143,7 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
       }
     }
   }
-  launch.scalars.reserve(plan.scalars.size());
-  for (const lowering::ScalarParameter& p : plan.scalars)
-    launch.scalars.push_back(ScalarSlot(p, arguments));
+  launch.scalars.assign(scalars.begin(), scalars.end());
   Submit(device, stream, std::move(launch));
 
   if (counted && !rows.has_value()) rows = ReadCount(row_count);

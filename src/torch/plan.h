@@ -54,6 +54,8 @@ struct Plan {
   std::vector<PlanBuffer> buffers;                  // in signature order
   // Of slot first_scalar_slot + i; `argument` is a position in the call, not in the row.
   std::vector<lowering::ScalarParameter> scalars;
+  // Of the call's tensors, which a number may have to fit besides its slot's dtype.
+  DType number_dtype = DType::kInvalid;
   int64_t philox_numbers = 0;
   size_t returned = 0;  // how many leading kNew/kUndefined results are returned
 };
@@ -62,7 +64,7 @@ struct Plan {
 std::unique_ptr<Plan> BuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
                                 std::span<const c10::IValue> arguments, const Call& call);
 
-// The plan of this call: cached or built. Valid for ever.
+// The plan of this call: cached or built. Valid for ever, or until the thread's next refusal.
 Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
                       std::span<const c10::IValue> arguments, Call& call);
 

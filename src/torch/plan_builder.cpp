@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 
 #include "hlo/builder.h"
 #include "lowering/strided.h"
 #include "lowering/table.h"
 #include "torch/argument_checks.h"
 #include "torch/arguments.h"
+#include "torch/cpu_probe.h"
 #include "torch/device.h"
 #include "torch/dtype.h"
 #include "torch/layout.h"
+#include "torch/memory_formats.h"
 #include "torch/meta.h"
 #include "torch/options.h"
 #include "torch/plan.h"
@@ -63,19 +66,44 @@ class PlanBuilder {
     if (call_.mixed_devices) {
       return Refuse("it mixes devices");  // an error there, unless the op takes host tensors
     }
-    if (call_.unsupported) return Refuse("of an element type or layout");
+    if (call_.unsupported) return Refuse("no program for " + TensorsInWords());
     CheckArguments(entry_, arguments_, call_.tensors);
     if (!DependsOnData() && (entry_.row->flags & lowering::kOwnShapes) == 0)
       meta_ = InferMeta(op_, arguments_);
+    AskCpuAboutOverlap(entry_, arguments_);
+    AskCpuAboutDtypes(entry_, arguments_);
+    if (meta_.has_value()) SetMemoryFormats(entry_, arguments_, *meta_);
     CollectOperands();
+    CheckConstants();
     if (const Status status = Lower(); !status.ok())
-      return Refuse(status.ToString(), IsInvalidArgument(status));
+      return IsInvalidArgument(status) ? Refuse(std::string(status.message()), true)
+                                       : RefuseProgram(status);
     if (roots_.empty()) return std::move(plan_);
     if (const Status status = Compile(); !status.ok()) {
       if (status.code() == StatusCode::kResourceExhausted) ThrowIfError(status);
-      return Refuse(status.ToString());
+      return RefuseProgram(status);
     }
     return std::move(plan_);
+  }
+
+  // The status speaks of HLO; the user knows dtypes and shapes.
+  std::unique_ptr<Plan> RefuseProgram(const Status& status) {
+    return Refuse(StrCat("no program for ", TensorsInWords(), "\n", status.ToString()));
+  }
+
+  // "float32[2, 3], int64[3]"
+  std::string TensorsInWords() const {
+    std::string words;
+    for (const c10::IValue& argument : arguments_)
+      ForEachTensor(argument, [&](const at::Tensor& tensor) {
+        if (!tensor.defined()) return;
+        std::ostringstream sizes;
+        sizes << tensor.sizes();
+        words += StrCat(words.empty() ? "" : ", ", c10::getDtypeNames(tensor.scalar_type()).first,
+                        sizes.str());
+        if (tensor.layout() != c10::kStrided) words += " of a sparse layout";
+      });
+    return words.empty() ? "these arguments" : "tensors " + words;
   }
 
   std::unique_ptr<Plan> Refuse(std::string why, bool wrong_arguments = false) {
@@ -126,6 +154,21 @@ class PlanBuilder {
     }
     first_operand_.back() = operands_.size();
     FindCommonOrder();
+  }
+
+  // What a number may have to fit besides its slot's dtype, which may be wider.
+  DType NumberDtype() const {
+    if (!operands_.empty()) return operands_[0].dtype;
+    return meta_.has_value() && !meta_->returns.empty() ? ToDType(meta_->returns[0].dtype)
+                                                        : DType::kInvalid;
+  }
+
+  // Numbers that are part of the key are looked at here, run-time ones at each call.
+  void CheckConstants() const {
+    for (size_t i = 0; i < entry_.args.size(); ++i)
+      if (entry_.args[i].kind == ArgKind::kScalar && arguments_[i].isScalar() &&
+          !Fits(arguments_[i].toScalar(), NumberDtype()))
+        return AskCpuAboutNumbers(entry_, arguments_);
   }
 
   template <typename F>
@@ -460,6 +503,7 @@ class PlanBuilder {
       for (lowering::ScalarParameter p : scalar_parameters_) {
         if (p.hlo_parameter != parameter) continue;
         p.argument = CallPosition(p.argument);
+        plan_->number_dtype = NumberDtype();
         plan_->scalars.push_back(p);
       }
     }

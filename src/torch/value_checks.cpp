@@ -44,10 +44,16 @@ void CheckCauchy(Arguments a) {
   TORCH_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
 }
 
+void CheckBernoulli(Arguments a) {
+  const double p = a[1].toDouble();
+  TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+}
+
 constexpr Row kRows[] = {
     {"aten::uniform_", CheckUniform},      {"aten::normal_", CheckNormal},
     {"aten::log_normal_", CheckLogNormal}, {"aten::exponential_", CheckExponential},
     {"aten::geometric_", CheckGeometric},  {"aten::cauchy_", CheckCauchy},
+    {"aten::bernoulli.p", CheckBernoulli}, {"aten::bernoulli_.float", CheckBernoulli},
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Views and metadata changes that ATen registers per backend: its own strided implementations.
 // All other views are composites over these.
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/ResizeCommon.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/set_native.h>
@@ -20,12 +22,17 @@ namespace {
 
 const at::Tensor& Resize(const at::Tensor& self, at::IntArrayRef sizes,
                          std::optional<c10::MemoryFormat> memory_format) {
+  const auto old_bytes = static_cast<int64_t>(self.storage().nbytes());
   if (self.sizes() != sizes) ResizeTensor(self, sizes);
   if (memory_format.has_value()) {
     TORCH_CHECK(*memory_format != c10::MemoryFormat::Preserve, "Unsupported memory format",
                 *memory_format);
     self.unsafeGetTensorImpl()->empty_tensor_restride(*memory_format);
   }
+  const at::Context& context = at::globalContext();
+  if (context.deterministicAlgorithms() && context.deterministicFillUninitializedMemory())
+      [[unlikely]]
+    at::native::fill_resize_deterministic_(self, old_bytes);
   return self;
 }
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import torch
-from conformance import variants
+from conformance import memory_formats, refusals, variants
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import OpInfo
 
 VARIANTS = ("test_out_matches_cpu", "test_in_place_matches_cpu", "test_gradients_match_cpu")
-TESTS = ("test_matches_cpu", "test_errors_match", *VARIANTS)
+CHECKS = refusals.CHECKS | memory_formats.CHECKS
+TESTS = ("test_matches_cpu", *CHECKS, *VARIANTS)
 VARIANT_DTYPE = "float32"
 CI_DTYPES = ("float32", "bfloat16", "int64", "bool")
 ALL_DTYPES = (
@@ -24,7 +25,7 @@ ALL_DTYPES = (
 class Case:
     test: str
     op: str  # OpInfo.full_name: unique in op_db
-    dtype: str  # "float32"; errors are not per dtype: "any"
+    dtype: str  # "float32"; CHECKS are not per dtype: "any"
 
     def __str__(self) -> str:
         return f"{self.test}:{self.op}:{self.dtype}"
@@ -50,8 +51,9 @@ def cases(dtypes: tuple[str, ...], tests: tuple[str, ...] = TESTS) -> Iterator[C
             dtype = getattr(torch, VARIANT_DTYPE)
             if test in tests and dtype in supported and variants.supports(test, op, dtype):
                 yield Case(test, name, VARIANT_DTYPE)
-        if "test_errors_match" in tests and op.error_inputs_func is not None:
-            yield Case("test_errors_match", name, "any")
+        for test, check in CHECKS.items():
+            if test in tests and check.supports(op):
+                yield Case(test, name, "any")
 
 
 def shard(items: list[Case], index: int, count: int) -> list[Case]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import torch
 from conformance import compare, variants
-from conformance.cases import Case, ops
+from conformance.cases import CHECKS, Case, ops
 from conformance.samples import (
     call_of,
     copied,
@@ -41,12 +41,12 @@ def run(case: Case, device: str, limit: int | None) -> Result:
     step = _step_of(case)
     op = ops()[case.op]
     try:
-        if case.test != "test_errors_match":
+        if case.test in CHECKS:
+            inputs = [(None, s) for s in CHECKS[case.test].inputs(op, limit)]
+        else:
             dtype = getattr(torch, case.dtype)
             backward = case.test == "test_gradients_match_cpu"
             inputs = [(dtype, s) for s in samples(op, dtype, limit, requires_grad=backward)]
-        else:
-            inputs = [(None, e) for e in op.error_inputs("cpu")][:limit]
     except Exception as e:
         return Result(str(case), 0, 0, f"op_db cannot make samples: {_one_line(e)}")
     for index, (dtype, sample) in enumerate(inputs):
@@ -67,7 +67,10 @@ def _step_of(case: Case):
     if case.test in variants.STEPS:
         variant = variants.STEPS[case.test]
         return lambda case, op, dtype, sample, device: variant(op, dtype, sample, device)
-    return _match if case.test == "test_matches_cpu" else _same_error
+    if case.test in CHECKS:
+        check = CHECKS[case.test].step
+        return lambda case, op, dtype, sample, device: check(op, sample, device)
+    return _match
 
 
 def _match(case: Case, op, dtype, sample, device: str) -> None:
@@ -106,29 +109,6 @@ def _match(case: Case, op, dtype, sample, device: str) -> None:
         compare.same_values(op, dtype, after, tensors(cpu_call), lambda: wide()[1])
     except AssertionError as e:
         raise AssertionError(f"inputs after the call: {e}") from e
-
-
-def _same_error(case: Case, op, dtype, error, device: str) -> None:
-    call = call_of(error.sample_input)
-    try:
-        cpu_args, cpu_kwargs = copied(call)
-        op.op(*cpu_args, **cpu_kwargs)
-    except Exception as e:
-        wanted = type(e)
-    else:
-        return  # an error of other devices only
-    try:
-        args, kwargs = moved(op.name, call, device)
-        got = op.op(*args, **kwargs)
-        for t in tensors(got):
-            t.cpu()  # an error of data appears at the latest when the result is read
-    except Exception as e:
-        if isinstance(e, NotImplementedError) and wanted is not NotImplementedError:
-            raise AssertionError(f"not implemented, instead of {wanted.__name__}: {e}") from e
-        if not isinstance(e, wanted):
-            raise AssertionError(f"{type(e).__name__} instead of {wanted.__name__}: {e}") from e
-        return
-    raise AssertionError(f"no error; CPU raises {wanted.__name__}")
 
 
 def _one_line(e: BaseException) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -24,6 +25,15 @@ STAYS_ON_CPU = {"tensor_split": (1,)}
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
+@dataclass(frozen=True)
+class Check:
+    """A test of an op that is run once, not per dtype: which ops have it, on what, and how."""
+
+    supports: Callable[[OpInfo], bool]
+    inputs: Callable[[OpInfo, int | None], Iterable[Any]]
+    step: Callable[[OpInfo, Any, str], None]  # op, one of the inputs, device
+
+
 def samples(
     op: OpInfo, dtype: torch.dtype, limit: int | None, requires_grad: bool = False
 ) -> Iterator[SampleInput]:
@@ -41,6 +51,8 @@ def tensors(tree: Any) -> list[torch.Tensor]:
 
 def _replica(t: torch.Tensor, device: str) -> torch.Tensor:
     """A copy with strides and storage offset of its own: a view stays a view of as much memory."""
+    if t.is_meta:
+        return t  # a sample whose fault this is
     t = t.detach()
     if t.layout != torch.strided or t.is_nested or t.is_conj() or t.is_neg():
         return t.clone() if device == "cpu" else t.to(device)

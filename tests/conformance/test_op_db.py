@@ -102,6 +102,18 @@ def test_errors_match(case, device, limit):
     _check(case, device, limit)
 
 
+def test_dtypes_are_refused_alike(case, device, limit):
+    _check(case, device, limit)
+
+
+def test_overlap_matches_cpu(case, device, limit):
+    _check(case, device, limit)
+
+
+def test_channels_last_matches_cpu(case, device, limit):
+    _check(case, device, limit)
+
+
 def test_out_matches_cpu(case, device, limit):
     _check(case, device, limit)
 

@@ -1,6 +1,7 @@
 """Ops without a lowering: they run, they are counted, they can be forbidden."""
 
 import logging
+import re
 
 import pytest
 import torch
@@ -31,6 +32,30 @@ def test_logged_once_with_the_line(caplog):
     lines = [r.getMessage() for r in caplog.records if OP in r.getMessage()]
     assert len(lines) == 1
     assert "test_fallback.py" in lines[0]
+
+
+# Rows that exist and have no program for these dtypes.
+WITHOUT_PROGRAM = {
+    "aten::convolution": lambda: torch.nn.functional.conv1d(
+        *(torch.ones(1, 1, 3, dtype=torch.float64, device="neuron") for _ in range(2))
+    ),
+    "aten::max_pool2d_with_indices": lambda: torch.nn.functional.max_pool2d(
+        torch.ones(1, 4, 4, dtype=torch.int64, device="neuron"), 2
+    ),
+}
+COMPILERS_WORDS = r"UNIMPLEMENTED|INTERNAL|\b[fsuc](8|16|32|64|128)\b|bf16|pred|HLO|compiler|%"
+
+
+@pytest.mark.parametrize("op", WITHOUT_PROGRAM)
+def test_a_notice_speaks_the_users_language(op, caplog):
+    with caplog.at_level(logging.DEBUG, "torch_neuronx"):
+        WITHOUT_PROGRAM[op]()
+    notice = next(r for r in caplog.records if r.levelno == logging.WARNING)
+    assert op in notice.getMessage()
+    assert re.search(r"(float64|int64)\[1, \d", notice.getMessage())
+    assert not re.search(COMPILERS_WORDS, notice.getMessage())
+    # Who works on the compiler finds its words one level below.
+    assert any(r.levelno == logging.DEBUG and op in r.getMessage() for r in caplog.records)
 
 
 def test_strict_refuses_and_names_the_switch(strict):

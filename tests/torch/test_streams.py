@@ -1,5 +1,6 @@
 """Streams, events and torch.accelerator."""
 
+import pytest
 import torch
 
 
@@ -42,3 +43,31 @@ def test_accelerator_api():
     with torch.accelerator.device_index(0):
         pass
     assert torch.accelerator.get_memory_info()[1] > 0
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_recorded_memory_waits_for_the_stream(recorded):
+    """Freed while another stream has work pending: given to others only after that, if recorded."""
+    side = torch.neuron.Stream()
+    a = torch.randn(1024, 1024, device="neuron")
+    x = torch.ones(12345, device="neuron")
+    address = x.data_ptr()
+    torch.mm(a, a)  # compiles
+    torch.neuron.synchronize()
+    with torch.neuron.stream(side):
+        for _ in range(8):
+            torch.mm(a, a)
+    if recorded:
+        x.record_stream(side)
+    del x
+    other = torch.empty(12345, device="neuron")
+    assert not side.query()
+    assert (other.data_ptr() != address) == recorded
+    side.synchronize()
+
+
+def test_record_stream_takes_empty_tensors_and_views():
+    side = torch.neuron.Stream()
+    torch.empty(0, device="neuron").record_stream(side)
+    torch.ones(4, 4, device="neuron")[1:, 2].record_stream(side)
+    side.synchronize()

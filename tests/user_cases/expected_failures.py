@@ -7,6 +7,4 @@ A row still runs and must still fail; one that holds fails the suite, and its ro
 
 EXPECTED: dict[str, str] = {
     "test_memory.py::test_a_cap_on_the_memory": "the runtime's own blocks do not make the allocator return what it caches",
-    "test_dtypes.py::test_what_integers_cannot_do_fails_at_the_call[softplus-dtype0]": "activations take the integers that CPU has no kernel for",
-    "test_dtypes.py::test_what_integers_cannot_do_fails_at_the_call[softplus-dtype1]": "activations take the integers that CPU has no kernel for",
 }

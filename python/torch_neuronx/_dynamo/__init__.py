@@ -21,7 +21,7 @@ from torch_neuronx._dynamo._decompositions import decompositions
 from torch_neuronx._dynamo._interface import register_interfaces
 from torch_neuronx._dynamo._metrics import get_dynamo_metrics
 
-__all__ = ["get_dynamo_metrics", "neuron"]
+__all__ = ["get_dynamo_metrics", "neuron", "touches_neuron"]
 
 register_interfaces()
 
@@ -50,7 +50,7 @@ def neuron(
         _say_once(f"mode={mode!r} has no effect on backend 'neuron'")
     for name in sorted(set(options or {}) - _OPTIONS):
         _say_once(f"option {name!r} is unknown to backend 'neuron' and has no effect")
-    if not _touches_neuron(gm, example_inputs):
+    if not touches_neuron(gm, example_inputs):
         from torch._inductor.compile_fx import compile_fx
 
         compiled = compile_fx(gm, list(example_inputs))
@@ -71,7 +71,8 @@ def neuron(
     return backend(gm, example_inputs)
 
 
-def _touches_neuron(gm: GraphModule, inputs: Sequence[Any]) -> bool:
+def touches_neuron(gm: GraphModule, inputs: Sequence[Any]) -> bool:
+    """Whether an input, a parameter or a value of the graph is on the device."""
     tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
     tensors += [*gm.parameters(), *gm.buffers()]
     if any(tensor.device.type == "neuron" for tensor in tensors):
