@@ -166,6 +166,8 @@ class Canonicaliser {
       case Opcode::kOptimizationBarrier:
         values_[&x] = values_.at(x.operand(0));
         return OkStatus();
+      case Opcode::kMap:
+        return Map(x);
       default:
         break;
     }
@@ -193,6 +195,35 @@ class Canonicaliser {
       return OkStatus();
     }
     values_[&x] = Elements(x, x.shape(), std::move(operands));
+    return OkStatus();
+  }
+
+  // A function of numbers at each place: its instructions on the whole arrays.
+  Status Map(const Instruction& x) {
+    const Computation& function = *x.called()[0];
+    const auto parameters = function.Parameters();
+    for (size_t i = 0; i < parameters.size(); ++i)
+      values_[parameters[i]] = values_.at(x.operand(static_cast<int64_t>(i)));
+    metadata_ = &x.metadata();
+    for (const auto& inner : function.instructions()) {
+      if (inner->opcode() == Opcode::kParameter) continue;
+      const Shape whole = Shape::Array(inner->shape().dtype, x.shape().dims);
+      if (inner->opcode() == Opcode::kConstant) {
+        Instruction* number = Emit(Opcode::kConstant, inner->shape(), {}, inner->attributes());
+        values_[inner.get()] = {whole.is_scalar() ? number
+                                                  : Emit(Opcode::kBroadcast, whole, {number})};
+        continue;
+      }
+      if (!inner->shape().is_scalar() || !hlo::IsElementwise(inner->opcode()))
+        return Unimplemented("compiler: ", x.name(), " maps ", hlo::OpcodeName(inner->opcode()),
+                             ", which is not elementwise");
+      std::vector<Instruction*> operands;
+      for (const Instruction* operand : inner->operands())
+        operands.push_back(values_.at(operand)[0]);
+      values_[inner.get()] = {
+          Emit(inner->opcode(), whole, std::move(operands), inner->attributes())};
+    }
+    values_[&x] = values_.at(function.root());
     return OkStatus();
   }
 
@@ -280,6 +311,17 @@ class Canonicaliser {
       }
       case Opcode::kIota:
         return Iota(x.shape(), a.dimensions[0]);
+      case Opcode::kPartitionId:  // a program runs alone
+      case Opcode::kReplicaId:
+        return Zeros(x.shape());
+      case Opcode::kGetDimensionSize:
+        if (!operands[0]->shape().is_dynamic()) {
+          Attributes size;
+          size.literal = hlo::Literal::Scalar(
+              x.shape().dtype, operands[0]->shape().dims[static_cast<size_t>(a.dimensions[0])]);
+          return Emit(Opcode::kConstant, x.shape(), {}, std::move(size));
+        }
+        break;
       case Opcode::kBitcastConvert:
         // Other widths are another view of the bytes, which a dense buffer always has.
         if (ByteSize(operands[0]->shape().dtype) != ByteSize(x.shape().dtype))
