@@ -32,7 +32,7 @@ TileShape ShapeOf(const isa::AccessPattern& pattern, int64_t row_pitch, const in
   shape.num_dims = pattern.num_dims;
   for (int d = 0; d < pattern.num_dims; ++d) {
     shape.count[d] = count(pattern.dims[d].count);
-    shape.stride[d] = pattern.dims[d].step * shape.element_bytes;
+    shape.stride[d] = pattern.dims[d].StepAt(registers) * shape.element_bytes;
   }
   shape.Normalise();
   return shape;
@@ -67,9 +67,7 @@ int DecodeInput::AddTile(Operation* op, int operand) const {
   const auto& defs = in.def().operands;
   ref.written = defs[std::min<size_t>(operand, defs.size() - 1)].role != isa::Role::kIn;
   ref.shape = ShapeOf(*pattern, RowPitch(core, *pattern), nullptr);
-  ref.dynamic = !pattern->partitions.is_constant();
-  for (int d = 0; d < pattern->num_dims; ++d)
-    ref.dynamic = ref.dynamic || !pattern->dims[d].count.is_constant();
+  ref.dynamic = !pattern->is_constant();
   ref.num_terms = pattern->offset.num_terms;
   std::copy_n(pattern->offset.terms.begin(), ref.num_terms, ref.terms);
   if (ref.hbm) {
@@ -133,7 +131,7 @@ Status Execution::Resolve(const Operation& operation, const TileRef& ref, TileSh
   if (ref.dynamic) [[unlikely]] {
     *storage = ShapeOf(*ref.pattern,
                        ref.pattern->memory == isa::Memory::kHbm
-                           ? ref.pattern->partition_step * ref.shape.element_bytes
+                           ? ref.pattern->PartitionStepAt(registers) * ref.shape.element_bytes
                            : RowPitch(*core, *ref.pattern),
                        registers);
     tile->shape = storage;

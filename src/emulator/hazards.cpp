@@ -128,7 +128,7 @@ class Walk {
   void AddRuns(Access* access) {
     const isa::AccessPattern& tile = *access->pattern;
     const bool hbm = tile.memory == isa::Memory::kHbm;
-    const int64_t pitch = hbm ? tile.partition_step * ByteSize(tile.dtype) : 0;
+    const int64_t pitch = hbm ? tile.PartitionStepAt(registers_.data()) * ByteSize(tile.dtype) : 0;
     const TileShape shape = ShapeOf(tile, pitch, registers_.data());
     const int64_t base = tile.offset.Evaluate(registers_.data());
     access->first_partition = hbm ? 0 : tile.start_partition;

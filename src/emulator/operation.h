@@ -36,7 +36,7 @@ struct TileRef {
   int64_t offset = 0;    // HBM: constant byte offset
   uint16_t tensor = 0;   // HBM
   bool hbm = false;
-  bool dynamic = false;  // counts come from registers
+  bool dynamic = false;  // counts or steps come from registers
   bool flat = false;     // the shape is flattened to a single row
   bool written = false;
   Own own = Own::kNo;

@@ -19,12 +19,18 @@ void AddTerms(const isa::Affine& affine, RegisterSet* to) {
   for (int i = 0; i < affine.num_terms; ++i) to->insert(affine.terms[i].reg);
 }
 
-// Registers that a count, a loop bound or an operand of register_alu reads.
+// Registers that a count, a step, a loop bound or an operand of register_alu reads.
 void AddControl(const isa::Operand& operand, bool control_flow, RegisterSet* to) {
   if (const auto* tile = std::get_if<isa::AccessPattern>(&operand)) {
-    if (!tile->partitions.is_constant()) to->insert(tile->partitions.reg);
-    for (int d = 0; d < tile->num_dims; ++d)
-      if (!tile->dims[d].count.is_constant()) to->insert(tile->dims[d].count.reg);
+    const auto add = [to](isa::Register reg) {
+      if (reg != isa::kNoRegister) to->insert(reg);
+    };
+    add(tile->partitions.reg);
+    add(tile->partition_step_from);
+    for (int d = 0; d < tile->num_dims; ++d) {
+      add(tile->dims[d].count.reg);
+      add(tile->dims[d].step_from);
+    }
   }
   if (!control_flow) return;
   if (const auto* affine = std::get_if<isa::Affine>(&operand)) AddTerms(*affine, to);
@@ -83,9 +89,7 @@ void Scoreboard::Prepare() {
       if (tile == nullptr) continue;
       const isa::Role role = def.operands[std::min(o, def.operands.size() - 1)].role;
       node.accesses.push_back({tile, role != isa::Role::kOut, role != isa::Role::kIn});
-      node.dynamic = node.dynamic || !tile->partitions.is_constant();
-      for (int d = 0; d < tile->num_dims; ++d)
-        node.dynamic = node.dynamic || !tile->dims[d].count.is_constant();
+      node.dynamic = node.dynamic || !tile->is_constant();
       if (tile->memory == isa::Memory::kHbm)
         node.hbm_bytes =
             std::max(node.hbm_bytes, tile->partitions.max * tile->MaxElementsPerPartition() *

@@ -27,6 +27,10 @@ std::string ToString(const Count& count) {
   return count.is_constant() ? StrCat(count.max) : StrCat("r", count.reg, "<=", count.max);
 }
 
+std::string StepText(int64_t step, Register from) {
+  return from == kNoRegister ? StrCat(step) : StrCat("r", from);
+}
+
 }  // namespace
 
 Affine Affine::Of(Register reg, int64_t coefficient, int64_t base) {
@@ -97,6 +101,13 @@ int64_t AccessPattern::MaxElementsPerPartition() const {
   return elements;
 }
 
+bool AccessPattern::is_constant() const {
+  bool constant = partitions.is_constant() && partition_step_from == kNoRegister;
+  for (int i = 0; i < num_dims; ++i)
+    constant = constant && dims[i].count.is_constant() && dims[i].step_from == kNoRegister;
+  return constant;
+}
+
 ByteRange Footprint(const AccessPattern& pattern, const int64_t* registers) {
   const auto count_of = [&](const Count& count) {
     return registers == nullptr ? int64_t{count.max} : count.Evaluate(registers);
@@ -114,9 +125,10 @@ ByteRange Footprint(const AccessPattern& pattern, const int64_t* registers) {
     }
   };
   for (int i = 0; i < pattern.num_dims; ++i)
-    walk(pattern.dims[i].step, count_of(pattern.dims[i].count));
+    walk(pattern.dims[i].StepAt(registers), count_of(pattern.dims[i].count));
   // On chip every partition has the same range; a count of zero partitions touches nothing.
-  walk(pattern.memory == Memory::kHbm ? pattern.partition_step : 0, count_of(pattern.partitions));
+  walk(pattern.memory == Memory::kHbm ? pattern.PartitionStepAt(registers) : 0,
+       count_of(pattern.partitions));
   const int64_t offset =
       registers == nullptr ? pattern.offset.base : pattern.offset.Evaluate(registers);
   if (empty) return {offset, offset};
@@ -142,7 +154,8 @@ std::string ToString(const AccessPattern& pattern) {
   std::string offset = ToString(pattern.offset);
   if (pattern.memory == Memory::kHbm) {
     text = StrCat("hbm %", pattern.tensor, " ", DTypeName(pattern.dtype), " @", offset, " [",
-                  ToString(pattern.partitions), " step ", pattern.partition_step, "][");
+                  ToString(pattern.partitions), " step ",
+                  StepText(pattern.partition_step, pattern.partition_step_from), "][");
   } else {
     if (pattern.offset.is_constant()) {
       char hex[32];
@@ -158,8 +171,9 @@ std::string ToString(const AccessPattern& pattern) {
                   DTypeName(pattern.dtype), " @", offset, " [");
   }
   for (int i = 0; i < pattern.num_dims; ++i)
-    text += StrCat(i > 0 ? ", " : "", "(", pattern.dims[i].step, ", ",
-                   ToString(pattern.dims[i].count), ")");
+    text +=
+        StrCat(i > 0 ? ", " : "", "(", StepText(pattern.dims[i].step, pattern.dims[i].step_from),
+               ", ", ToString(pattern.dims[i].count), ")");
   return text + "]";
 }
 

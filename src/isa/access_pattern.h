@@ -61,9 +61,15 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 
+// In HBM a step, too, may be what a register holds: rows as long as a run-time extent lie that far
+// apart. The step's own number does not count then.
 struct Dim {
   int64_t step = 1;  // elements
   Count count;
+  Register step_from = kNoRegister;
+  int64_t StepAt(const int64_t* registers) const {
+    return step_from == kNoRegister ? step : registers == nullptr ? 0 : registers[step_from];
+  }
   bool operator==(const Dim&) const = default;
 };
 
@@ -80,7 +86,8 @@ struct AccessPattern {
   uint8_t start_partition = 0;  // on chip only
   Count partitions = 1;
   int64_t partition_step = 0;  // HBM only, elements
-  uint8_t num_dims = 1;        // free dimensions, outermost first
+  Register partition_step_from = kNoRegister;
+  uint8_t num_dims = 1;  // free dimensions, outermost first
   std::array<Dim, kMaxDims> dims{};
 
   static AccessPattern Sbuf(DType dtype, int start_partition, Count partitions, Affine byte_offset,
@@ -91,6 +98,10 @@ struct AccessPattern {
                            int64_t partition_step, std::initializer_list<Dim> dims);
 
   int64_t MaxElementsPerPartition() const;
+  int64_t PartitionStepAt(const int64_t* registers) const {
+    return Dim{partition_step, 1, partition_step_from}.StepAt(registers);
+  }
+  bool is_constant() const;  // no count and no step comes from a register
   bool operator==(const AccessPattern&) const = default;
 };
 

@@ -29,7 +29,7 @@
 namespace neuron::isa::container {
 
 inline constexpr uint64_t kMagic = 0x314e52554e544f54u;
-inline constexpr uint64_t kFormatVersion = 1;
+inline constexpr uint64_t kFormatVersion = 2;
 inline constexpr size_t kHeaderBytes = 1024;
 inline constexpr size_t kHeaderSizeAt = 8;
 inline constexpr size_t kDataSizeAt = 16;

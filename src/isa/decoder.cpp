@@ -29,6 +29,10 @@ Count ReadCount(Reader& in) {
   return count;
 }
 
+Register ReadStepRegister(Reader& in) {
+  return static_cast<Register>(in.Bounded<Register>(UINT16_MAX) - 1);
+}
+
 AccessPattern ReadTile(Reader& in) {
   AccessPattern tile;
   tile.memory = in.Bounded<Memory>(static_cast<uint64_t>(Memory::kHbm));
@@ -43,10 +47,12 @@ AccessPattern ReadTile(Reader& in) {
   tile.start_partition = in.Bounded<uint8_t>(UINT8_MAX);
   tile.partitions = ReadCount(in);
   tile.partition_step = in.Signed();
+  tile.partition_step_from = ReadStepRegister(in);
   tile.num_dims = in.Bounded<uint8_t>(AccessPattern::kMaxDims);
   for (int i = 0; i < tile.num_dims; ++i) {
     tile.dims[i].step = in.Signed();
     tile.dims[i].count = ReadCount(in);
+    tile.dims[i].step_from = ReadStepRegister(in);
   }
   return tile;
 }

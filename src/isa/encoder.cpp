@@ -47,6 +47,11 @@ void Write(Writer& out, const Count& count) {
   out.Unsigned(count.reg);
 }
 
+// One byte where there is none.
+void WriteStepRegister(Writer& out, Register from) {
+  out.Unsigned(static_cast<Register>(from + 1));
+}
+
 void Write(Writer& out, const AccessPattern& tile) {
   out.Unsigned(static_cast<uint64_t>(tile.memory));
   out.Unsigned(static_cast<uint64_t>(tile.dtype));
@@ -55,10 +60,12 @@ void Write(Writer& out, const AccessPattern& tile) {
   out.Unsigned(tile.start_partition);
   Write(out, tile.partitions);
   out.Signed(tile.partition_step);
+  WriteStepRegister(out, tile.partition_step_from);
   out.Unsigned(tile.num_dims);
   for (int i = 0; i < tile.num_dims; ++i) {
     out.Signed(tile.dims[i].step);
     Write(out, tile.dims[i].count);
+    WriteStepRegister(out, tile.dims[i].step_from);
   }
 }
 

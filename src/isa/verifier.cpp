@@ -105,6 +105,20 @@ class Verifier {
     return count.is_constant() ? OkStatus() : CheckRead(count.reg);
   }
 
+  // On chip an address is laid out when the program is made.
+  Status CheckStep(const AccessPattern& tile, Register from) const {
+    if (from == kNoRegister) return OkStatus();
+    NEURON_RETURN_IF_ERROR(CheckRead(from));
+    if (tile.memory != Memory::kHbm)
+      return InvalidArgument("takes a step from r", from, "; only HBM is walked so");
+    constexpr int64_t kMost = int64_t{1} << 40;
+    const RegisterDecl& decl = program_.registers[from];
+    if (decl.min < 0 || decl.max > kMost)
+      return InvalidArgument("takes a step from r", from, " in [", decl.min, ", ", decl.max,
+                             "]; declare bounds within [0, 2^40]");
+    return OkStatus();
+  }
+
   // Of an offset, from the declared bounds of its registers.
   StatusOr<Interval> Range(const Affine& affine) const {
     constexpr int64_t kMost = int64_t{1} << 48;
@@ -127,10 +141,10 @@ class Verifier {
   Status CheckTile(const AccessPattern& tile) const {
     NEURON_RETURN_IF_ERROR(CheckRead(tile.offset));
     NEURON_RETURN_IF_ERROR(CheckRead(tile.partitions));
-    bool counts_constant = tile.partitions.is_constant();
+    NEURON_RETURN_IF_ERROR(CheckStep(tile, tile.partition_step_from));
     for (int i = 0; i < tile.num_dims; ++i) {
       NEURON_RETURN_IF_ERROR(CheckRead(tile.dims[i].count));
-      counts_constant = counts_constant && tile.dims[i].count.is_constant();
+      NEURON_RETURN_IF_ERROR(CheckStep(tile, tile.dims[i].step_from));
     }
     int64_t most = 0;
     std::string what;
@@ -152,7 +166,7 @@ class Verifier {
     int64_t end = offset.max + (shape.end - tile.offset.base);
     // In HBM a counter and a tail count bound each other, which intervals cannot see: what remains
     // is checked when it runs.
-    if (tile.memory == Memory::kHbm && !counts_constant) end = std::min(end, most);
+    if (tile.memory == Memory::kHbm && !tile.is_constant()) end = std::min(end, most);
     if (begin < 0 || end > most)
       return OutOfRange("covers bytes ", begin, " to ", end, " of ", what, ", which has ", most);
     return OkStatus();

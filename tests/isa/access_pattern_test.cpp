@@ -41,6 +41,18 @@ TEST(AccessPattern, FootprintInHbmSpansRowsAndReadsRegisters) {
   EXPECT_EQ(Footprint(rows, none).begin, Footprint(rows, none).end);
 }
 
+TEST(AccessPattern, StepsComeFromRegisters) {
+  AccessPattern rows = AccessPattern::Hbm(DType::kF32, 2, 8, 3, 64, {{16, 2}, {1, 4}});
+  EXPECT_TRUE(rows.is_constant());
+  rows.partition_step_from = 0;
+  rows.dims[0].step_from = 1;
+  EXPECT_FALSE(rows.is_constant());
+  const int64_t registers[] = {100, 10};
+  EXPECT_EQ(Footprint(rows, registers).begin, 8);
+  EXPECT_EQ(Footprint(rows, registers).end, 8 + (2 * 100 + 10 + 3 + 1) * 4);
+  EXPECT_EQ(ToString(rows), "hbm %2 f32 @8 [3 step r0][(r1, 2), (1, 4)]");
+}
+
 TEST(AccessPattern, Text) {
   EXPECT_EQ(ToString(AccessPattern::Sbuf(DType::kF32, 0, 128, 0x400, {{1, 512}})),
             "sbuf[0:128] f32 @0x400 [(1, 512)]");

@@ -26,6 +26,11 @@ Program Everything() {
   b.Emit(Opcode::dma_copy, Engine::kDma,
          {AccessPattern::Sbuf(DType::kF32, 0, Count(32, rows), 0, {{1, 4}}),
           AccessPattern::Hbm(DType::kF32, constant, 0, Count(32, rows), 4, {{1, 4}})});
+  AccessPattern apart = AccessPattern::Hbm(DType::kF32, constant, 0, 32, 0, {{0, 4}, {1, 1}});
+  apart.partition_step_from = slot;
+  apart.dims[0].step_from = rows;
+  b.Emit(Opcode::dma_copy, Engine::kDma,
+         {AccessPattern::Sbuf(DType::kF32, 0, 32, 0, {{1, 4}}), apart});
   b.Emit(Opcode::activation, Engine::kScalar,
          {tile, ActivationFunction::kExp, tile, column, RegisterOperand{scale}});
   b.Emit(Opcode::tensor_scalar, Engine::kVector,

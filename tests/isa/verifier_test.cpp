@@ -185,6 +185,22 @@ TEST(Verify, LoopBoundsLimitFootprints) {
   ExpectRefused(program, "declare closer bounds");
 }
 
+TEST(Verify, StepsFromRegistersAreOfHbm) {
+  Program program = AddProgram();
+  program.registers.push_back({.min = 0, .max = 64, .scalar_slot = 9});
+  const auto step = static_cast<Register>(program.registers.size() - 1);
+  auto& load = program.instructions[1];
+  std::get<A>(load.operands[1]).partition_step_from = step;
+  ASSERT_TRUE(Verify(program).ok()) << Verify(program).message();
+  program.registers[step].min = -1;
+  ExpectRefused(program, "declare bounds within [0, 2^40]");
+  program.registers[step] = {.min = 0, .max = 64};
+  ExpectRefused(program, "is read before it is written");
+  program.registers[step].scalar_slot = 9;
+  std::get<A>(load.operands[0]).dims[0].step_from = step;
+  ExpectRefused(program, "only HBM is walked so");
+}
+
 TEST(Verify, LoopsNest) {
   Program program = AddProgram();
   program.instructions.pop_back();
