@@ -109,9 +109,9 @@ class Assigner {
       if (PlaceOf(ctx_.options, number) == ParameterPlace::kScalarBlock) continue;
       const auto aliased = output_of_.find(number);
       const bool is_aliased = aliased != output_of_.end();
-      const uint16_t tensor = add(
-          StrCat("input", number), is_aliased ? isa::TensorKind::kInOut : isa::TensorKind::kInput,
-          p->shape().num_bytes(), number, is_aliased ? aliased->second : -1);
+      const uint16_t tensor = add(StrCat("input", number),
+                                  is_aliased ? isa::TensorKind::kInOut : isa::TensorKind::kInput,
+                                  BytesOf(*p), number, is_aliased ? aliased->second : -1);
       ctx_.SetBuffer(p, {tensor, 0});
     }
     for (size_t j = 0; j < results_.size(); ++j) {
@@ -121,7 +121,7 @@ class Assigner {
         continue;
       }
       output_buffers_.push_back({add(StrCat("output", output), isa::TensorKind::kOutput,
-                                     results_[j]->shape().num_bytes(), -1, output),
+                                     ctx_.AtBound(results_[j]->shape().num_bytes()), -1, output),
                                  0});
     }
     signature.first_scalar_slot = slot;
@@ -141,6 +141,9 @@ class Assigner {
       signature.scalar_parameters.push_back(number);
       ++slot;
     }
+    if (const int64_t bound = ctx_.options.extent_bound; bound > 0)
+      ctx_.SetExtent(ctx_.b.AddRegister(
+          {.min = 1, .max = bound, .scalar_slot = static_cast<int32_t>(slot++)}));
     signature.num_slots = slot;
     ctx_.b.program().tensors[scalars].bytes = 8 * slot;
     return OkStatus();
@@ -234,7 +237,7 @@ class Assigner {
         if (const auto placed = plan_.places.find(value); placed != plan_.places.end()) {
           const Instruction* whole = placed->second.base;
           if (!ctx_.HasBuffer(whole)) {
-            const int64_t address = arena.Allocate(whole->shape().num_bytes()).value();
+            const int64_t address = arena.Allocate(BytesOf(*whole)).value();
             ctx_.SetBuffer(whole, {scratch, address});
             expiring[last_read_[static_cast<size_t>(whole->id())]].push_back(address);
           }
@@ -248,7 +251,7 @@ class Assigner {
           expiring[last].push_back(reused);
           continue;
         }
-        const int64_t address = arena.Allocate(value->shape().num_bytes()).value();
+        const int64_t address = arena.Allocate(BytesOf(*value)).value();
         ctx_.SetBuffer(value, {scratch, address});
         expiring[last].push_back(address);
       }
@@ -257,6 +260,16 @@ class Assigner {
       for (int64_t address : done->second) arena.Free(address);
     }
     if (scratch != Buffer::kNone) ctx_.b.program().tensors[scratch].bytes = arena.high_water();
+  }
+
+  int64_t BytesOf(const Instruction& x) const {
+    if (x.opcode() != Opcode::kParameter || plan_.ViewOf(&x).IsDense())
+      return ctx_.AtBound(x.shape().num_bytes());
+    const View& view = plan_.ViewOf(&x);
+    int64_t elements = 1;
+    for (size_t d = 0; d < view.sizes.size(); ++d)
+      elements += ctx_.AtBound((view.sizes[d] - 1) * view.strides[d]);
+    return elements * ByteSize(view.dtype);
   }
 
   // The scratch address of an update's operand if nothing else reads it any more; -1: none.

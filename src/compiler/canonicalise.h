@@ -26,6 +26,8 @@ struct CanonicalModule {
   // Results that are not stored densely: the view of the buffer they fill. base: the aliased
   // parameter, or the result itself if it has a buffer of its own.
   std::unordered_map<const hlo::Instruction*, View> stores;
+  std::vector<Dims> strides = {};  // of parameters that are not dense, by number; else empty
+  int64_t extent_bound = 0;        // of the run-time extent, 0 if there is none
 };
 // `relaxed`: the sign of a zero may be lost.
 StatusOr<CanonicalModule> Canonicalise(const hlo::Module& module, bool relaxed);

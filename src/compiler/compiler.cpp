@@ -1,5 +1,6 @@
 #include "compiler/compiler.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +14,7 @@
 #include "compiler/movement.h"
 #include "compiler/placement.h"
 #include "compiler/wide_kernel.h"
+#include "hlo/extent.h"
 
 namespace neuron::compiler {
 namespace {
@@ -36,10 +38,42 @@ class Dump {
   std::string directory_, prefix_;
 };
 
+bool DependsOnExtent(const hlo::Shape& shape) {
+  return hlo::AnyRunTime(shape.dims) || hlo::IsRunTime(shape.num_elements()) ||
+         std::any_of(shape.elements.begin(), shape.elements.end(), DependsOnExtent);
+}
+
+// Whether the kernel's emitter knows sizes that depend on the run-time extent, if there are any.
+Status CheckExtents(const Kernel& kernel) {
+  const auto depends = [](const hlo::Instruction* x) {
+    return DependsOnExtent(x->shape()) ||
+           std::any_of(x->operands().begin(), x->operands().end(),
+                       [](const hlo::Instruction* y) { return DependsOnExtent(y->shape()); });
+  };
+  const auto& members = kernel.members;
+  const auto first = std::find_if(members.begin(), members.end(), depends);
+  if (first == members.end()) return OkStatus();
+  if (kernel.kind == KernelKind::kLoop) return OkStatus();
+  if (kernel.kind == KernelKind::kHero && TakesExtents(*kernel.hero)) return OkStatus();
+  return Unimplemented("compiler: no kernel with a run-time extent for ", (*first)->name(), " = ",
+                       (*first)->shape().ToString(), " ", hlo::OpcodeName((*first)->opcode()));
+}
+
+// Memory between kernels is there for the largest extent, however small this one is.
+Status CheckScratch(const EmitContext& ctx) {
+  constexpr int64_t kMostScratch = int64_t{64} << 20;
+  for (const isa::TensorDecl& tensor : ctx.b.program().tensors)
+    if (tensor.kind == isa::TensorKind::kScratch && tensor.bytes > kMostScratch)
+      return Unimplemented("compiler: ", tensor.bytes, " bytes between kernels at an extent of ",
+                           ctx.options.extent_bound);
+  return OkStatus();
+}
+
 Status EmitKernels(EmitContext& ctx, const std::string& name, const std::vector<LateCopy>& late) {
   for (const Kernel& kernel : ctx.plan.kernels) {
     if (kernel.members.empty()) continue;
     ctx.BeginKernel();
+    if (ctx.options.extent_bound > 0) NEURON_RETURN_IF_ERROR(CheckExtents(kernel));
     Status status;
     switch (kernel.kind) {
       case KernelKind::kLoop:
@@ -73,10 +107,12 @@ struct Planned {
 StatusOr<Planned> PlanModule(const hlo::Module& module, const Options& options, const Dump& dump) {
   dump.Write("0-input", [&] { return module.ToText(); });
   NEURON_ASSIGN_OR_RETURN(CanonicalModule canonical, Canonicalise(module, options.relaxed));
+  canonical.extent_bound = options.extent_bound;
+  canonical.strides = options.strides;
   dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
   NEURON_ASSIGN_OR_RETURN(Plan plan, PlanKernels(canonical));
   PlacePieces(canonical, plan);
-  FormChains(canonical, plan);
+  if (options.extent_bound == 0) FormChains(canonical, plan);
   dump.Write("2-plan", [&] { return ToText(plan); });
   return Planned{std::move(canonical), std::move(plan)};
 }
@@ -92,12 +128,16 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
   std::vector<LateCopy> late;
   NEURON_RETURN_IF_ERROR(AssignBuffers(planned.canonical, ctx, out.signature, late));
   NEURON_RETURN_IF_ERROR(EmitKernels(ctx, module.name(), late));
+  if (options.extent_bound > 0) NEURON_RETURN_IF_ERROR(CheckScratch(ctx));
+  NEURON_RETURN_IF_ERROR(ctx.FinishExtents());
   NEURON_ASSIGN_OR_RETURN(out.program, std::move(builder).Build());
   dump.Write("3-program", [&] { return isa::Disassemble(out.program); });
   return out;
 }
 
 Status EmitCalled(EmitContext& caller, const hlo::Module& module, const Binding& binding) {
+  if (caller.options.extent_bound > 0)
+    return Unimplemented("compiler: ", module.name(), " is called with a run-time extent");
   const Dump dump(caller.options, module.name());
   NEURON_ASSIGN_OR_RETURN(const Planned planned, PlanModule(module, caller.options, dump));
   EmitContext ctx(caller.options, planned.plan, caller.b);

@@ -14,7 +14,7 @@
 //                 floating dtypes of up to 32 bits (value converted to fp32; a narrower dtype's own
 //                 bits in the high word, for what reads it as memory), f64 bits for f64,
 //                 sign-extended integers, 0 or 1 for pred
-//   then extents of dynamic dimensions, in order of (parameter, dimension)
+//   then the run-time extent, if the module has one; buffers' bytes are those at its bound
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,12 @@ struct Options {
   // Reassociation and online softmax allowed (torch.compile), or the order of every reduction a
   // function of (op, extent, dtype) alone (eager).
   bool relaxed = false;
+  // Above 0: the module has a run-time extent (hlo/extent.h) in [1, extent_bound], which the last
+  // slot of the scalar block holds.
+  int64_t extent_bound = 0;
+  // Of parameters that are not dense in memory, per dimension in elements; empty: dense. Only
+  // parameters that nothing is written to may have them.
+  std::vector<std::vector<int64_t>> strides;
   std::string dump_directory;  // each pass's result as text, "" for none
 };
 

@@ -12,24 +12,24 @@
 
 namespace neuron::compiler {
 
-// A slice of at most 128 indices of the contraction, by constants only.
+// A slice of at most 128 indices of the contraction.
 struct KTile {
-  Dims outer;     // index per contraction dimension but the last
-  int64_t begin;  // in the last one
-  int64_t count;
+  Dims outer;    // index per contraction dimension but the last
+  Affine begin;  // in the last one
+  Count count;
 };
+// Of static extents.
 std::vector<KTile> TilesOfK(const Dims& k);
 
 // For contraction tiles of at most `k` indices.
-StatusOr<Tile> AllocatePanel(EmitContext& ctx, DType dtype, int64_t k, size_t slots,
-                             int64_t length);
+StatusOr<Tile> AllocatePanel(EmitContext& ctx, DType dtype, int64_t k, size_t slots, Count length);
 
 // Elements [begin, begin + count) of one slot, on the first `k` partitions.
-AccessPattern PanelSlot(const Tile& panel, int64_t slot, int64_t k, int64_t begin, int64_t count);
+AccessPattern PanelSlot(const Tile& panel, int64_t slot, Count k, int64_t begin, Count count);
 
 // The operand's elements at `start` (an index per dimension of operand.domain), `length` along
 // `dim`, for each of `tiles`.
 Status LoadPanel(EmitContext& ctx, const DotOperand& operand, const std::vector<Affine>& start,
-                 int dim, int64_t length, std::span<const KTile> tiles, const Tile& panel);
+                 int dim, Count length, std::span<const KTile> tiles, const Tile& panel);
 
 }  // namespace neuron::compiler

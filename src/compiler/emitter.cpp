@@ -30,6 +30,7 @@ AccessPattern Simplified(AccessPattern p) {
       const int64_t count = int64_t{last.count.max} * d.count.max;
       const bool fits = p.memory == isa::Memory::kHbm || count <= isa::kMaxCountOnChip;
       if (last.count.is_constant() && d.count.is_constant() && fits &&
+          last.step_from == isa::kNoRegister && d.step_from == isa::kNoRegister &&
           last.step == d.step * d.count.max) {
         last = {d.step, count};
         continue;
@@ -93,16 +94,16 @@ AccessPattern EmitContext::HbmPattern(const View& view, const Dims& strides, con
   p.memory = Memory::kHbm;
   p.dtype = TileDType(view.dtype);
   p.tensor = buffer.tensor;
-  p.offset = Affine(buffer.byte_offset + view.offset * bytes);
+  p.offset = ValueOf(buffer.byte_offset + view.offset * bytes);
   for (size_t d = 0; d < spec.start.size(); ++d)
-    if (strides[d] != 0) p.offset = Sum(p.offset, spec.start[d] * (strides[d] * bytes));
+    if (strides[d] != 0) p.offset = Sum(p.offset, Times(spec.start[d], strides[d] * bytes));
   p.partitions = spec.partition.count;
-  p.partition_step = strides[static_cast<size_t>(spec.partition.dim)] * spec.partition.multiple;
+  SetPartitionStep(p, strides[static_cast<size_t>(spec.partition.dim)] * spec.partition.multiple);
   int n = 0;
   for (const TileAxis& axis : spec.free) {
     const int64_t step = strides[static_cast<size_t>(axis.dim)] * axis.multiple;
     if (compact && step == 0) continue;
-    p.dims[static_cast<size_t>(n++)] = {step, axis.count};
+    p.dims[static_cast<size_t>(n++)] = DimOf(step, axis.count);
   }
   if (n == 0) p.dims[static_cast<size_t>(n++)] = {1, 1};
   p.num_dims = static_cast<uint8_t>(n);

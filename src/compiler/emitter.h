@@ -86,6 +86,36 @@ class EmitContext {
   AccessPattern HbmPattern(const View& view, const Dims& strides, const TileSpec& spec,
                            bool compact = false);
 
+  // ---- The run-time extent (hlo/extent.h) ------------------------------------------------------
+  // Sizes, counts and addresses that depend on it come from registers that the program computes
+  // before anything else. Static numbers stay constants.
+  Register extent() const { return extent_; }
+  void SetExtent(Register reg) { extent_ = reg; }
+  bool IsRunTime(int64_t n) const;
+  int64_t AtBound(int64_t n) const;
+  Affine ValueOf(int64_t n);
+  Count CountOf(int64_t n);
+  Register RegisterOf(int64_t n);
+  // Of the tiles that n splits into: n / tile * tile, the end of the whole ones.
+  Affine EndOfWhole(int64_t n, int64_t tile);
+  // A register computed in the prologue, in [0, most]; equal ones are one.
+  Register Computed(const char* op, const Affine& a, const Affine& b, int64_t most);
+  // index * stride, which may depend on the extent.
+  Affine Times(const Affine& index, int64_t stride);
+  // From there on: body runs once, or not at all where `count` is 0.
+  template <typename Body>
+  Status IfAny(Register count, const Body& body) {
+    b.LoopBegin(Affine(0), Affine::Of(Computed("min", Affine::Of(count), Affine(1), 1)), 1, 0);
+    NEURON_RETURN_IF_ERROR(body());
+    b.LoopEnd();
+    return OkStatus();
+  }
+  void SetPartitionStep(AccessPattern& pattern, int64_t step);
+  isa::Dim DimOf(int64_t step, Count count);
+  // What register arithmetic was needed for; puts the prologue before the program. Unimplemented if
+  // a number was met that no extent gives.
+  Status FinishExtents();
+
   // ---- On-chip memory ------------------------------------------------------------------------
   // Row-major [partitions][free...] in SBUF. PSUM: 2 KiB banks, f32.
   StatusOr<Tile> AllocateTile(DType dtype, Count partitions, const std::vector<Count>& free);
@@ -148,6 +178,15 @@ class EmitContext {
   std::unordered_map<const hlo::Instruction*, View> stores_;
   std::vector<std::pair<std::string, Buffer>> constants_;
   std::string last_source_;
+  struct ComputedRegister {
+    std::string op;
+    Affine a, b;
+    Register reg;
+  };
+  Register extent_ = isa::kNoRegister;
+  std::vector<ComputedRegister> computed_;
+  std::vector<isa::Instruction> prologue_;
+  bool meaningless_ = false;  // a number was no size at all
   uint16_t temporary_ = Buffer::kNone;
   int64_t temporary_used_ = 0;
 };

@@ -48,6 +48,11 @@ bool IsHero(const hlo::Instruction& x) {
   }
 }
 
+bool TakesExtents(const hlo::Instruction& x) {
+  return x.opcode() == Opcode::kConcatenate || x.opcode() == Opcode::kGather ||
+         (x.opcode() == Opcode::kDot && IsTensorEngineDot(x));
+}
+
 bool TakesEpilogue(const hlo::Instruction& x) {
   return x.opcode() == Opcode::kConvolution || (x.opcode() == Opcode::kDot && IsTensorEngineDot(x));
 }

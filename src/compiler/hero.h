@@ -9,6 +9,8 @@ namespace neuron::compiler {
 bool IsHero(const hlo::Instruction& x);
 // True if its emitter gives its tiles to a LoopBody, whatever else the kernel's members are.
 bool TakesEpilogue(const hlo::Instruction& x);
+// True if its emitter knows sizes that depend on the run-time extent (hlo/extent.h).
+bool TakesExtents(const hlo::Instruction& x);
 Status EmitHero(EmitContext& ctx, const Kernel& kernel);
 
 }  // namespace neuron::compiler

@@ -7,6 +7,7 @@
 #include "compiler/operands.h"
 #include "compiler/reduction.h"
 #include "compiler/tiling.h"
+#include "hlo/extent.h"
 
 namespace neuron::compiler {
 namespace {
@@ -75,32 +76,47 @@ std::optional<SliceProblem> MakeProblem(int64_t dim, const View& operand, const 
   return p;
 }
 
-AccessPattern Slices(DType dtype, uint16_t tensor, const Affine& offset, int64_t rows, int64_t step,
+AccessPattern Slices(DType dtype, uint16_t tensor, const Affine& offset, Count rows, int64_t step,
                      const Dims& sizes, const Dims& strides) {
-  AccessPattern p = AccessPattern::Hbm(dtype, tensor, offset, Count(rows), step, {});
+  AccessPattern p = AccessPattern::Hbm(dtype, tensor, offset, rows, step, {});
   p.num_dims = static_cast<uint8_t>(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) p.dims[i] = {strides[i], Count(sizes[i])};
   return Simplified(p);
+}
+
+isa::Operand LastIndex(EmitContext& ctx, int64_t extent) {
+  if (!ctx.IsRunTime(extent)) return static_cast<double>(extent - 1);
+  return isa::RegisterOperand{ctx.RegisterOf(extent - 1)};
+}
+
+// The number of indices may be a run-time one; slices are static.
+Status CheckExtents(const SliceProblem& p) {
+  for (const Dims* numbers : {&p.sizes, &p.operand_strides, &p.other_strides})
+    if (hlo::AnyRunTime(*numbers)) return Unimplemented("compiler: slices of a run-time extent");
+  for (const int64_t n : {p.step, p.other_step, p.index_step, p.index.offset})
+    if (hlo::IsRunTime(n)) return Unimplemented("compiler: indices into a run-time extent");
+  return OkStatus();
 }
 
 // Calls body(index tile [rows, 1], first index, rows) for all indices, 128 at a time. `clamp`: into
 // [0, extent), as gather does.
 template <typename Body>
 Status ForEachIndexTile(EmitContext& ctx, const SliceProblem& p, bool clamp, const Body& body) {
+  if (ctx.options.extent_bound > 0) NEURON_RETURN_IF_ERROR(CheckExtents(p));
   const Buffer buffer = ctx.BufferOf(p.index.base);
   const int64_t bytes = ByteSize(p.index.dtype);
-  return ForEachTile(
-      ctx, p.count, isa::kPartitions, false, [&](Affine start, int64_t rows) -> Status {
+  return ForEachCounted(
+      ctx, p.count, isa::kPartitions, false, [&](Affine start, Count rows) -> Status {
         NEURON_ASSIGN_OR_RETURN(const Tile index,
-                                ctx.AllocateTile(p.index.dtype, Count(rows), {Count(1)}));
+                                ctx.AllocateTile(p.index.dtype, rows, {Count(1)}));
         ctx.DmaCopy(index.pattern,
                     AccessPattern::Hbm(p.index.dtype, buffer.tensor,
                                        Affine(buffer.byte_offset + p.index.offset * bytes) +
                                            start * (p.index_step * bytes),
-                                       Count(rows), p.index_step, {{1, 1}}));
+                                       rows, p.index_step, {{1, 1}}));
         if (clamp)
           ctx.TensorScalar2(index.pattern, index.pattern, AluOp::kMaximum, 0.0, false,
-                            AluOp::kMinimum, static_cast<double>(p.extent - 1), false);
+                            AluOp::kMinimum, LastIndex(ctx, p.extent), false);
         body(index.pattern, start, rows);
         ctx.Free(index);
         return OkStatus();
@@ -114,6 +130,14 @@ bool IsIndex(DType dtype) { return dtype == DType::kS32 || dtype == DType::kU32;
 
 }  // namespace
 
+namespace {
+Status GeneralGather(EmitContext& ctx, const Kernel& kernel) {
+  if (ctx.options.extent_bound > 0)
+    return Unimplemented("compiler: a general gather beside a run-time extent");
+  return EmitGatherGeneral(ctx, kernel);
+}
+}  // namespace
+
 Status EmitGather(EmitContext& ctx, const Kernel& kernel) {
   const hlo::Instruction& gather = *kernel.hero;
   const hlo::GatherDimensions& d = gather.attributes().gather;
@@ -123,7 +147,7 @@ Status EmitGather(EmitContext& ctx, const Kernel& kernel) {
                 d.operand_batching_dims.empty();
   for (size_t i = 0; slices && i < dims.size(); ++i)
     slices = d.slice_sizes[i] == (Has(d.start_index_map, i) ? 1 : dims[i]);
-  if (!slices) return EmitGatherGeneral(ctx, kernel);
+  if (!slices) return GeneralGather(ctx, kernel);
   NEURON_ASSIGN_OR_RETURN(const View operand, OperandView(ctx, gather.operand(0)));
   NEURON_ASSIGN_OR_RETURN(const View indices, OperandView(ctx, gather.operand(1)));
   // An index beyond 32 bits must clamp, which its low word would not tell.
@@ -131,19 +155,19 @@ Status EmitGather(EmitContext& ctx, const Kernel& kernel) {
   const auto p = narrow ? MakeProblem(d.start_index_map[0], operand, View::Of(&gather), indices,
                                       d.index_vector_dim, d.offset_dims)
                         : std::nullopt;
-  if (!p) return EmitGatherGeneral(ctx, kernel);
+  if (!p) return GeneralGather(ctx, kernel);
   const Buffer from = ctx.BufferOf(operand.base), to = ctx.BufferOf(&gather);
   const DType dtype = TileDType(operand.dtype);
   const int64_t bytes = ByteSize(dtype);
   return ForEachIndexTile(
-      ctx, *p, true, [&](const AccessPattern& index, const Affine& start, int64_t rows) {
+      ctx, *p, true, [&](const AccessPattern& index, const Affine& start, Count rows) {
         ctx.b.Emit(
             isa::Opcode::dma_copy, isa::Engine::kDma,
             {Slices(dtype, to.tensor, Affine(to.byte_offset) + start * (p->other_step * bytes),
                     rows, p->other_step, p->sizes, p->other_strides),
              Slices(dtype, from.tensor, Affine(from.byte_offset + operand.offset * bytes), rows, 0,
                     p->sizes, p->operand_strides),
-             index, kSourceSide, p->step, Affine(p->extent), kErrorIfOutside});
+             index, kSourceSide, p->step, ctx.ValueOf(p->extent), kErrorIfOutside});
       });
 }
 
@@ -177,7 +201,7 @@ Status EmitScatter(EmitContext& ctx, const Kernel& kernel) {
   const DType tile = TileDType(dtype);
   const int64_t bytes = ByteSize(tile);
   return ForEachIndexTile(
-      ctx, *p, false, [&](const AccessPattern& index, const Affine& start, int64_t rows) {
+      ctx, *p, false, [&](const AccessPattern& index, const Affine& start, Count rows) {
         const AccessPattern dst =
             Slices(tile, to.tensor, Affine(to.byte_offset), rows, 0, p->sizes, p->operand_strides);
         const AccessPattern src = Slices(
@@ -187,10 +211,10 @@ Status EmitScatter(EmitContext& ctx, const Kernel& kernel) {
         if (assigns)
           ctx.b.Emit(
               isa::Opcode::dma_copy, isa::Engine::kDma,
-              {dst, src, index, kDestinationSide, p->step, Affine(p->extent), kSkipIfOutside});
+              {dst, src, index, kDestinationSide, p->step, ctx.ValueOf(p->extent), kSkipIfOutside});
         else
           ctx.b.Emit(isa::Opcode::dma_compute, isa::Engine::kDma,
-                     {dst, AluOp::kAdd, index, kDestinationSide, p->step, Affine(p->extent),
+                     {dst, AluOp::kAdd, index, kDestinationSide, p->step, ctx.ValueOf(p->extent),
                       kSkipIfOutside, src});
       });
 }

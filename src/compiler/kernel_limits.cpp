@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "compiler/kernel_domain.h"
+#include "hlo/extent.h"
 
 namespace neuron::compiler {
 namespace {
@@ -72,7 +73,7 @@ bool FitsOnChip(const Plan& plan, const Kernel& kernel) {
   if (kernel.kind == KernelKind::kWide) return TilesOf(plan, kernel) <= kMostKernelTiles;
   const bool rows =
       std::find(kernel.reduced.begin(), kernel.reduced.end(), true) != kernel.reduced.end();
-  const int64_t row = rows ? ReducedElements(kernel) : 128;
+  const int64_t row = rows ? hlo::AtBound(ReducedElements(kernel), plan.extent_bound) : 128;
   return row * PeakBytes(plan, kernel) <= kTileBytes;
 }
 

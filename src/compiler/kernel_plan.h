@@ -42,6 +42,7 @@ struct Plan {
   std::vector<View> view_of;   // by instruction id; base == the instruction: not a view
   // Values that are stored in the buffer of another one, and where there (placement.h).
   std::unordered_map<const hlo::Instruction*, View> places;
+  int64_t extent_bound = 0;  // of the run-time extent, 0 if there is none
 
   const View& ViewOf(const hlo::Instruction* x) const {
     return view_of[static_cast<size_t>(x->id())];

@@ -4,6 +4,7 @@
 
 #include "compiler/reduction.h"
 #include "compiler/wide.h"
+#include "hlo/extent.h"
 
 namespace neuron::compiler {
 
@@ -52,14 +53,11 @@ bool TakesScalars(const Instruction& op) {
 // runs where a copy would move elements.
 bool TransposeLoad(EmitContext& ctx, const AccessPattern& to, const AccessPattern& from) {
   const int64_t bytes = ByteSize(from.dtype);
-  if ((bytes != 2 && bytes != 4) || from.partition_step != 1 || from.partitions.max < 8 ||
-      !from.partitions.is_constant())
+  if ((bytes != 2 && bytes != 4) || from.partition_step != 1 || from.partitions.max < 8)
     return false;
   const AccessPattern flat = Simplified(from);
   const isa::Dim& row = flat.dims[0];
-  if (flat.num_dims != 1 || row.step == 1 || row.step == 0 || !row.count.is_constant() ||
-      row.count.max < 8)
-    return false;
+  if (flat.num_dims != 1 || row.step == 1 || row.step == 0 || row.count.max < 8) return false;
   AccessPattern rows = flat;
   rows.partitions = row.count;
   rows.partition_step = row.step;
@@ -264,15 +262,23 @@ Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
     if (!TransposeLoad(*ctx_, tile.pattern, from)) ctx_->DmaCopy(tile.pattern, from);
     return OkStatus();
   }
-  // An iota's value is the address that its view gives.
+  // An iota's value is the address that its view gives. Its steps are static: what else an iota is
+  // of comes as a run-time value.
+  if (hlo::AnyRunTime(load.strides) || hlo::IsRunTime(load.view.offset))
+    return Unimplemented("compiler: an iota whose steps depend on the run-time extent");
   Affine offset(load.view.offset);
   for (size_t d = 0; d < spec.start.size(); ++d)
     if (load.strides[d] != 0) offset = ctx_->Sum(offset, spec.start[d] * load.strides[d]);
+  // All of the tile, however much of it is used: its indices count up to constants.
+  for (Count* count :
+       {&tile.pattern.partitions, &tile.pattern.dims[0].count, &tile.pattern.dims[1].count,
+        &tile.pattern.dims[2].count, &tile.pattern.dims[3].count})
+    count->reg = isa::kNoRegister;
   std::vector<isa::Dim> steps;
   for (size_t i = 0; i < spec.free.size(); ++i)
     if ((held.axes >> i & 1) != 0)
       steps.push_back({load.strides[static_cast<size_t>(spec.free[i].dim)] * spec.free[i].multiple,
-                       spec.free[i].count});
+                       Count(spec.free[i].count.max)});
   if (steps.empty()) steps.push_back({0, 1});
   const int64_t per_partition =
       load.strides[static_cast<size_t>(spec.partition.dim)] * spec.partition.multiple;
@@ -280,8 +286,12 @@ Status LoopBody::LoadTile(Load& load, const TileSpec& spec) {
     ctx_->Iota(tile.pattern, steps, offset, per_partition);
     return OkStatus();
   }
-  NEURON_ASSIGN_OR_RETURN(const Tile narrow, ctx_->AllocateTile(DType::kS32, spec.partition.count,
-                                                                CountsOf(spec, held.axes)));
+  Tile narrow;
+  NEURON_ASSIGN_OR_RETURN(
+      narrow, ctx_->AllocateTile(DType::kS32, spec.partition.count, CountsOf(spec, held.axes)));
+  narrow.pattern.partitions = tile.pattern.partitions;
+  for (size_t i = 0; i < narrow.pattern.dims.size(); ++i)
+    narrow.pattern.dims[i].count = tile.pattern.dims[i].count;
   ctx_->Iota(narrow.pattern, steps, offset, per_partition);
   NEURON_RETURN_IF_ERROR(WidenInteger(*ctx_, tile.pattern, Arg::OfTile(narrow.pattern)));
   ctx_->Free(narrow);
@@ -316,6 +326,10 @@ Status LoopBody::Begin(const TileSpec& spec, const std::vector<bool>& looped) {
     NEURON_RETURN_IF_ERROR(EmitMember(static_cast<int>(i), spec));
     if (member.stored) NEURON_RETURN_IF_ERROR(Store(member, spec));
   }
+  // The rest is loaded in the first tile's turn, which is no place for what later ones need if the
+  // run-time extent decides how often its loop runs.
+  for (Load& load : loads_)
+    if (ctx_->options.extent_bound > 0 && !load.held.tile) load.invariant = false;
   return OkStatus();
 }
 

@@ -150,8 +150,9 @@ class LoopEmitter {
 
   Status Run() {
     const size_t rank = dims_.size();
-    TileSpec spec = SpecOf(std::min(kPartitionCount, Extent(g_.partition) / g_.per_partition),
-                           g_.per_partition, g_.chunk);
+    const int64_t most = ctx_.AtBound(Extent(g_.partition));
+    TileSpec spec =
+        SpecOf(std::min(kPartitionCount, most / g_.per_partition), g_.per_partition, g_.chunk);
     if (spec.partition.count.max == 0) spec.partition.count = Count(1);
     std::vector<bool> looped(rank, false);
     for (int d : g_.outer) looped[static_cast<size_t>(d)] = Extent(d) > 1;
@@ -171,16 +172,39 @@ class LoopEmitter {
  private:
   int64_t Extent(int d) const { return dims_[static_cast<size_t>(d)]; }
 
-  TileSpec SpecOf(int64_t partitions, int64_t per_partition, int64_t chunk) const {
+  TileSpec SpecOf(Count partitions, Count per_partition, Count chunk) {
     TileSpec spec;
     spec.start.assign(dims_.size(), Affine(0));
-    spec.partition = {g_.partition, g_.per_partition, Count(partitions)};
-    if (g_.per_partition > 1) spec.free.push_back({g_.partition, 1, Count(per_partition)});
+    spec.partition = {g_.partition, g_.per_partition, partitions};
+    if (g_.per_partition > 1) spec.free.push_back({g_.partition, 1, per_partition});
     std::vector<int> inside = g_.whole;
-    for (int d : inside) spec.free.push_back({d, 1, Count(Extent(d))});
-    if (g_.chunked >= 0) spec.free.push_back({g_.chunked, 1, Count(chunk)});
+    for (int d : inside) spec.free.push_back({d, 1, ctx_.CountOf(Extent(d))});
+    if (g_.chunked >= 0) spec.free.push_back({g_.chunked, 1, chunk});
     if (spec.free.empty()) spec.free.push_back({g_.partition, 1, Count(1)});
     return spec;
+  }
+
+  // Rounds of `step` indices of dimension d from 0 to `end`, which is at most `most`.
+  template <typename Body>
+  Status LoopTo(int d, const Affine& end, int64_t most, int64_t step, const Body& body) {
+    if (most < step) return OkStatus();
+    start_[static_cast<size_t>(d)] =
+        Affine::Of(ctx_.b.LoopBegin(Affine(0), end, step, most / step * step - step));
+    NEURON_RETURN_IF_ERROR(body());
+    ctx_.b.LoopEnd();
+    return OkStatus();
+  }
+
+  // What is left of run-time dimension d behind `whole` tiles of `tile` indices, if anything.
+  template <typename Body>
+  Status Rest(int d, const Affine& whole, int64_t tile, const Body& body) {
+    const int64_t n = Extent(d);
+    const int64_t most = std::min(tile - 1, ctx_.AtBound(n));
+    const Register left = ctx_.Computed("sub", ctx_.ValueOf(n), whole, most);
+    return ctx_.IfAny(left, [&] {
+      start_[static_cast<size_t>(d)] = whole;
+      return body(Count(most, left));
+    });
   }
 
   // `trips` rounds of `step` indices of dimension d from `begin`.
@@ -241,6 +265,9 @@ class LoopEmitter {
   Status Outer(size_t level) {
     if (level == g_.outer.size()) return Partitions();
     const int d = g_.outer[level];
+    if (ctx_.IsRunTime(Extent(d)))
+      return LoopTo(d, ctx_.ValueOf(Extent(d)), ctx_.AtBound(Extent(d)), 1,
+                    [&] { return Outer(level + 1); });
     return Loop(d, 0, Extent(d), 1, [&] { return Outer(level + 1); });
   }
 
@@ -249,6 +276,7 @@ class LoopEmitter {
     const int64_t r = g_.per_partition;
     const int64_t n = Extent(d);
     const int64_t tile = kPartitionCount * r;
+    if (ctx_.IsRunTime(n)) return RunTimePartitions(d, n, r, tile);
     const auto whole = [&] { return Chunks(kPartitionCount, r); };
     if (g_.chunked < 0)
       NEURON_RETURN_IF_ERROR(TileLoop(d, n / tile, tile, whole));
@@ -262,9 +290,36 @@ class LoopEmitter {
     return OkStatus();
   }
 
-  Status Chunks(int64_t partitions, int64_t per_partition) {
+  Status RunTimePartitions(int d, int64_t n, int64_t r, int64_t tile) {
+    const Affine whole = ctx_.EndOfWhole(n, tile);
+    NEURON_RETURN_IF_ERROR(LoopTo(d, whole, ctx_.AtBound(n) / tile * tile, tile,
+                                  [&] { return Chunks(kPartitionCount, r); }));
+    if (r == 1)
+      return Rest(d, whole, tile, [&](Count partitions) { return Chunks(partitions, 1); });
+    // Whole partitions, then the last one.
+    const int64_t most = std::min(tile - 1, ctx_.AtBound(n));
+    const Register left = ctx_.Computed("sub", ctx_.ValueOf(n), whole, most);
+    const Register rows = ctx_.Computed("floordiv", Affine::Of(left), Affine(r), most / r);
+    if (most >= r)
+      NEURON_RETURN_IF_ERROR(ctx_.IfAny(rows, [&] {
+        start_[static_cast<size_t>(d)] = whole;
+        return Chunks(Count(most / r, rows), r);
+      }));
+    return Rest(d, ctx_.Sum(whole, Affine::Of(rows, r)), r,
+                [&](Count elements) { return Chunks(1, elements); });
+  }
+
+  Status Chunks(Count partitions, Count per_partition) {
     if (g_.chunked < 0) return Tile(partitions, per_partition, 0);
     const int64_t n = Extent(g_.chunked);
+    if (ctx_.IsRunTime(n)) {
+      const Affine whole = ctx_.EndOfWhole(n, g_.chunk);
+      NEURON_RETURN_IF_ERROR(LoopTo(g_.chunked, whole, ctx_.AtBound(n) / g_.chunk * g_.chunk,
+                                    g_.chunk,
+                                    [&] { return Tile(partitions, per_partition, g_.chunk); }));
+      return Rest(g_.chunked, whole, g_.chunk,
+                  [&](Count elements) { return Tile(partitions, per_partition, elements); });
+    }
     NEURON_RETURN_IF_ERROR(TileLoop(g_.chunked, n / g_.chunk, g_.chunk,
                                     [&] { return Tile(partitions, per_partition, g_.chunk); }));
     const int64_t done = n / g_.chunk * g_.chunk;
@@ -274,7 +329,7 @@ class LoopEmitter {
     return OkStatus();
   }
 
-  Status Tile(int64_t partitions, int64_t per_partition, int64_t chunk) {
+  Status Tile(Count partitions, Count per_partition, Count chunk) {
     TileSpec spec = SpecOf(partitions, per_partition, chunk);
     spec.start = start_;
     return body_.Emit(spec);
@@ -310,8 +365,12 @@ Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
   const int64_t dense = rows ? 0 : body.WidestDenseBytes();
   const int64_t most =
       std::min(room / peak, kRowBytes / (dense == 0 ? 4 : std::clamp<int64_t>(dense, 2, 4)));
-  Geometry g = rows ? ChooseRows(body.dims(), body.num_kept(), most)
-                    : Choose(body.dims(), most, FreeDims(body));
+  Dims dims = body.dims();  // the geometry has to do for the largest
+  for (int64_t& d : dims) d = ctx.AtBound(d);
+  Geometry g = rows ? ChooseRows(dims, body.num_kept(), most) : Choose(dims, most, FreeDims(body));
+  // Rows of a length that is known at run time do not merge with others on their partition.
+  for (const int d : g.whole)
+    if (ctx.IsRunTime(body.dims()[static_cast<size_t>(d)])) g.per_partition = 1;
   // One index per partition: then neighbouring partitions are neighbours in HBM, as the transposing
   // DMA wants it.
   if (g.per_partition > 1 && body.dims().size() > 1 && body.IsTransposed(g.partition))

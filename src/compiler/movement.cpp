@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/wide.h"
+#include "hlo/extent.h"
 
 namespace neuron::compiler {
 
@@ -34,18 +35,19 @@ Walk Normalise(Dims sizes, const std::vector<Dims>& strides) {
   return walk;
 }
 
-AccessPattern PatternOf(const HbmView& view, const Dims& sizes, const Dims& strides,
-                        const Affine& extra) {
+AccessPattern PatternOf(EmitContext& ctx, const HbmView& view, const Dims& sizes,
+                        const Dims& strides, const Affine& extra) {
   AccessPattern p;
   p.memory = isa::Memory::kHbm;
   p.dtype = view.dtype;
   p.tensor = view.tensor;
-  p.offset = view.byte_offset + extra;
-  p.partitions = sizes[0];
-  p.partition_step = strides[0];
+  p.offset = ctx.Sum(view.byte_offset, extra);
+  p.partitions = ctx.CountOf(sizes[0]);
+  ctx.SetPartitionStep(p, strides[0]);
   p.num_dims = static_cast<uint8_t>(std::max<size_t>(1, sizes.size() - 1));
   p.dims[0] = {1, 1};
-  for (size_t i = 1; i < sizes.size(); ++i) p.dims[i - 1] = {strides[i], Count(sizes[i])};
+  for (size_t i = 1; i < sizes.size(); ++i)
+    p.dims[i - 1] = ctx.DimOf(strides[i], ctx.CountOf(sizes[i]));
   return p;
 }
 
@@ -56,9 +58,9 @@ Status ForPieces(EmitContext& ctx, Walk walk, int64_t bytes, std::vector<Affine>
                  const Emit& emit) {
   if (walk.sizes.size() <= 5) return emit(walk, extra);
   const int64_t n = walk.sizes[0];
-  const Register i = ctx.b.LoopBegin(Affine(0), Affine(n), 1, n - 1);
+  const Register i = ctx.b.LoopBegin(Affine(0), ctx.ValueOf(n), 1, ctx.AtBound(n) - 1);
   for (size_t k = 0; k < extra.size(); ++k)
-    extra[k] = ctx.Sum(extra[k], Affine::Of(i, walk.strides[k][0] * bytes));
+    extra[k] = ctx.Sum(extra[k], ctx.Times(Affine::Of(i), walk.strides[k][0] * bytes));
   walk.sizes.erase(walk.sizes.begin());
   for (Dims& s : walk.strides) s.erase(s.begin());
   NEURON_RETURN_IF_ERROR(ForPieces(ctx, std::move(walk), bytes, std::move(extra), emit));
@@ -68,7 +70,7 @@ Status ForPieces(EmitContext& ctx, Walk walk, int64_t bytes, std::vector<Affine>
 
 // A flat walk in rows, so that all DMA engines work.
 void SplitRows(Walk& walk) {
-  if (walk.sizes.size() != 1) return;
+  if (walk.sizes.size() != 1 || hlo::IsRunTime(walk.sizes[0])) return;
   const int64_t n = walk.sizes[0];
   int64_t rows = 1;
   for (int64_t r : {128, 64, 32, 16, 8, 4, 2})
@@ -121,7 +123,8 @@ Status FillRows(EmitContext& ctx, Walk w, const HbmView& dst, DType dtype, doubl
     part[0] = count;
     AccessPattern from = tile.pattern;
     from.partitions = Count(count);
-    ctx.DmaCopy(PatternOf(dst, part, w.strides[0], extra + row * (w.strides[0][0] * bytes)), from);
+    ctx.DmaCopy(PatternOf(ctx, dst, part, w.strides[0], extra + row * (w.strides[0][0] * bytes)),
+                from);
   };
   const int64_t rounds = rows / isa::kPartitions;
   if (rounds > 0) {
@@ -143,7 +146,7 @@ HbmView HbmViewOf(EmitContext& ctx, const View& view) {
     ctx.SetBuffer(view.base, ctx.ConstantBuffer(view.base->attributes().literal.bytes()));
   const Buffer buffer = ctx.BufferOf(view.base);
   return {buffer.tensor, TileDType(view.dtype),
-          Affine(buffer.byte_offset + view.offset * ByteSize(view.dtype)), view.strides};
+          ctx.ValueOf(buffer.byte_offset + view.offset * ByteSize(view.dtype)), view.strides};
 }
 
 Status EmitCopy(EmitContext& ctx, Dims sizes, const HbmView& dst, const HbmView& src) {
@@ -152,14 +155,16 @@ Status EmitCopy(EmitContext& ctx, Dims sizes, const HbmView& dst, const HbmView&
   SplitRows(walk);
   return ForPieces(ctx, std::move(walk), ByteSize(dst.dtype), {Affine(0), Affine(0)},
                    [&](const Walk& w, const std::vector<Affine>& extra) {
-                     ctx.DmaCopy(PatternOf(dst, w.sizes, w.strides[0], extra[0]),
-                                 PatternOf(src, w.sizes, w.strides[1], extra[1]));
+                     ctx.DmaCopy(PatternOf(ctx, dst, w.sizes, w.strides[0], extra[0]),
+                                 PatternOf(ctx, src, w.sizes, w.strides[1], extra[1]));
                      return OkStatus();
                    });
 }
 
 Status EmitFill(EmitContext& ctx, Dims sizes, const HbmView& dst, DType dtype, double value) {
   if (Product(sizes) == 0) return OkStatus();
+  if (hlo::AnyRunTime(sizes))
+    return Unimplemented("compiler: a fill of a size that depends on the run-time extent");
   Walk walk = Normalise(std::move(sizes), {dst.strides});
   const int64_t bytes = ByteSize(dtype);
   // A long run becomes rows, and what is left.
@@ -207,7 +212,8 @@ Status EmitConcatenate(EmitContext& ctx, const Kernel& kernel) {
   int64_t at = 0;
   for (const Instruction* part : x.operands()) {
     HbmView to = out;
-    to.byte_offset = to.byte_offset + Affine(at * out.strides[d] * ByteSize(out.dtype));
+    to.byte_offset =
+        ctx.Sum(to.byte_offset, ctx.ValueOf(at * out.strides[d] * ByteSize(out.dtype)));
     NEURON_RETURN_IF_ERROR(EmitMove(ctx, part->shape().dims, to, ctx.plan.ViewOf(part)));
     at += part->shape().dims[d];
   }

@@ -12,6 +12,7 @@
 #include "compiler/kernel_plan.h"
 #include "compiler/reduction.h"
 #include "compiler/wide.h"
+#include "hlo/extent.h"
 
 namespace neuron::compiler {
 namespace {
@@ -38,6 +39,7 @@ class Planner {
     for (const auto& x : entry.instructions()) ids = std::max(ids, x->id() + 1);
     plan_.kernel_of.assign(static_cast<size_t>(ids), -1);
     plan_.view_of.resize(static_cast<size_t>(ids));
+    plan_.extent_bound = canonical.extent_bound;
     is_result_.assign(static_cast<size_t>(ids), false);
     live_.assign(static_cast<size_t>(ids), false);
     deferred_.assign(static_cast<size_t>(ids), false);
@@ -65,6 +67,7 @@ class Planner {
   }
 
  private:
+  int64_t AtBound(int64_t n) const { return hlo::AtBound(n, canonical_.extent_bound); }
   bool IsLive(const Instruction& x) const { return live_[static_cast<size_t>(x.id())]; }
 
   Status Visit(const Instruction& x) {
@@ -77,7 +80,12 @@ class Planner {
     }
     view = View::Of(&x);
     switch (x.opcode()) {
-      case Opcode::kParameter:
+      case Opcode::kParameter: {
+        const auto number = static_cast<size_t>(x.attributes().parameter_number);
+        if (number < canonical_.strides.size() && !canonical_.strides[number].empty())
+          view.strides = canonical_.strides[number];
+        return OkStatus();
+      }
       case Opcode::kConstant:
       case Opcode::kIota:
         return OkStatus();
@@ -167,8 +175,8 @@ class Planner {
   }
 
   Status Compute(const Instruction& x) {
-    const bool reduces =
-        x.opcode() == Opcode::kReduce && ReductionAlu(x).has_value() && RowOf(x) <= kMostRow;
+    const bool reduces = x.opcode() == Opcode::kReduce && ReductionAlu(x).has_value() &&
+                         AtBound(RowOf(x)) <= kMostRow;
     const bool moves = x.opcode() == Opcode::kReshape;  // over strides that do not nest
     KernelKind kind = KernelKind::kHero;
     if (reduces || (TouchesWide(x) ? IsWideMovement(x) : IsEmittable(x)) || moves)
@@ -374,7 +382,7 @@ class Planner {
       for (int64_t d : x.attributes().dimensions) reduced[static_cast<size_t>(d)] = true;
     }
     if (!RefineDomain(k, shape.dims, reduces ? &reduced : nullptr)) return false;
-    if ((reduces && ReducedElements(k) > kMostRow) || !RowFitsFreeAxes(k)) return false;
+    if ((reduces && AtBound(ReducedElements(k)) > kMostRow) || !RowFitsFreeAxes(k)) return false;
     if (!OperandsLieOn(x, index, k) || !OthersStillFit(k)) return false;
     Add(x, index, std::move(k));
     return true;
@@ -410,7 +418,7 @@ class Planner {
     const bool reduces =
         std::find(source.reduced.begin(), source.reduced.end(), true) != source.reduced.end();
     if (!RefineDomain(k, source.domain, reduces ? &source.reduced : nullptr)) return;
-    if (ReducedElements(k) > kMostRow || !RowFitsFreeAxes(k)) return;
+    if (AtBound(ReducedElements(k)) > kMostRow || !RowFitsFreeAxes(k)) return;
     k.members.insert(k.members.begin(), source.members.begin(), source.members.end());
     const std::vector<const Instruction*> moved = source.members;
     const auto claim = [&](int kernel) {

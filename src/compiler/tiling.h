@@ -24,6 +24,27 @@ Status ForEachTile(EmitContext& ctx, int64_t extent, int64_t tile, bool unroll, 
   return OkStatus();
 }
 
+// As ForEachTile, for an extent that may be a run-time one: body(start, Count), the rest being what
+// a register says.
+template <typename Body>
+Status ForEachCounted(EmitContext& ctx, int64_t extent, int64_t tile, bool unroll,
+                      const Body& body) {
+  if (!ctx.IsRunTime(extent))
+    return ForEachTile(ctx, extent, tile, unroll,
+                       [&](Affine start, int64_t n) { return body(start, Count(n)); });
+  const Affine whole = ctx.EndOfWhole(extent, tile);
+  const int64_t most = ctx.AtBound(extent);
+  if (most >= tile) {
+    const Register r = ctx.b.LoopBegin(Affine(0), whole, tile, most / tile * tile - tile);
+    NEURON_RETURN_IF_ERROR(body(Affine::Of(r), Count(tile)));
+    ctx.b.LoopEnd();
+  }
+  if (tile == 1) return OkStatus();
+  const int64_t rest = std::min(most, tile - 1);
+  const Register left = ctx.Computed("sub", ctx.ValueOf(extent), whole, rest);
+  return ctx.IfAny(left, [&] { return body(whole, Count(rest, left)); });
+}
+
 // As ForEachTile, with two tiles per round of the loop, so that buffers which take turns have other
 // addresses in the second one.
 template <typename Body>

@@ -1,6 +1,7 @@
 // Tensors from numbers: filled, counted, triangular.
 #include <cmath>
 
+#include "hlo/extent.h"
 #include "lowering/cast.h"
 #include "lowering/dims.h"
 #include "lowering/elementwise.h"
@@ -79,7 +80,8 @@ Values LowerArange(Builder& b, Args& args) {
   const DType dtype = args.dtype(kDType).value_or(integral ? DType::kS64 : args.default_dtype());
   const auto n = static_cast<int64_t>(std::ceil((end - start) / step));
   if (n <= 0) return {FilledWith(b, {0}, dtype, 0)};
-  const double last = start + step * static_cast<double>(n - 1);
+  const int64_t most = hlo::IsRunTime(n) ? hlo::kMostExtent : n - 1;
+  const double last = start + step * static_cast<double>(most);
   if (integral && std::max(std::abs(start), std::abs(last)) < 2147483648.0) {
     const Expr i = IotaS32(b, {n}, 0);
     return {(i * i.LikeInt(static_cast<int64_t>(step)) + i.LikeInt(static_cast<int64_t>(start)))

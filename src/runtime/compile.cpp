@@ -134,6 +134,13 @@ StatusOr<std::string> CacheKey(const hlo::Module& module, const compiler::Option
   hash.Update(StrCat("torchneuron executable 1\n", *identity, isa::RowOf(options.target).name,
                      " lnc ", options.lnc, " relaxed ", options.relaxed, " parameters ", places,
                      "\n"));
+  if (options.extent_bound > 0) {
+    hash.Update(StrCat("extent bound ", options.extent_bound, "\n"));
+    for (const auto& strides : options.strides) {
+      for (const int64_t stride : strides) hash.Update(StrCat(stride, " "));
+      hash.Update("\n");
+    }
+  }
   hash.Update(NormalisedProto(module));
   return ToHex(hash.Finish());
 }

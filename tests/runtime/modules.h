@@ -22,6 +22,7 @@ inline hlo::Module ScaleAndShift(int64_t n, float shift) {
 }
 inline compiler::Options WithScalar() {
   return {.parameters = {compiler::ParameterPlace::kBuffer, compiler::ParameterPlace::kScalarBlock},
+          .strides = {},
           .dump_directory = ""};
 }
 
