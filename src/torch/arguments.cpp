@@ -204,6 +204,8 @@ std::vector<ArgValue> ToArgValues(const OpEntry& entry, std::span<const c10::IVa
   return out;
 }
 
+int64_t IntegerSlot(int64_t value, DType dtype) { return SlotOf(c10::Scalar(value), dtype); }
+
 int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments,
                    DType tensors, bool* fits) {
   const c10::IValue& argument = arguments[static_cast<size_t>(p.argument)];

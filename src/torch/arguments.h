@@ -27,4 +27,7 @@ bool Fits(const c10::Scalar& value, DType dtype);
 int64_t ScalarSlot(const lowering::ScalarParameter& p, std::span<const c10::IValue> arguments,
                    DType tensors, bool* fits);
 
+// Of a number that is no argument.
+int64_t IntegerSlot(int64_t value, DType dtype);
+
 }  // namespace neuron::pytorch

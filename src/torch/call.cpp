@@ -26,6 +26,15 @@ uint64_t TagWord(Tag tag, uint64_t a, uint64_t b = 0, uint64_t c = 0) {
   return static_cast<uint64_t>(tag) | a << 8 | b << 16 | c << 24;
 }
 
+// Of the tensor whose sizes the key takes next.
+void NoteFields(int rank, bool strided, Call& call) {
+  const int tensor = static_cast<int>(call.tensors.size());
+  size_t word = call.key.size();
+  for (int d = 0; d < rank; ++d) call.fields->push_back({KeyField::Kind::kSize, word++, tensor, d});
+  for (int d = 0; strided && d < rank; ++d)
+    call.fields->push_back({KeyField::Kind::kStride, word++, tensor, d});
+}
+
 // True for a host scalar, whose value and not its memory takes part. Lazy conjugation and negation
 // are the program's to resolve, where it only reads.
 bool AddTensor(const at::Tensor& tensor, bool written, Call& call) {
@@ -55,6 +64,8 @@ bool AddTensor(const at::Tensor& tensor, bool written, Call& call) {
   call.key.push_back(TagWord(kDeviceTensor, type, sizes.size(),
                              (dense ? 1u : 0u) | (impl->is_wrapped_number() ? 2u : 0u) |
                                  (conjugated ? 4u : 0u) | (negated ? 8u : 0u)));
+  if (call.fields != nullptr) [[unlikely]]
+    NoteFields(static_cast<int>(sizes.size()), !dense, call);
   for (const int64_t size : sizes) call.key.push_back(static_cast<uint64_t>(size));
   if (!dense)
     for (const int64_t stride : impl->strides()) call.key.push_back(static_cast<uint64_t>(stride));
@@ -62,10 +73,20 @@ bool AddTensor(const at::Tensor& tensor, bool written, Call& call) {
   return false;
 }
 
-void AddNumber(const c10::IValue& value, bool run_time, Call& call) {
+// Which argument a number is, and which element of it.
+struct Place {
+  int argument = -1, element = -1;
+};
+
+void AddNumber(const c10::IValue& value, bool run_time, Call& call, Place place = {}) {
   if (value.isInt()) {
     call.key.push_back(TagWord(kNumber, 1));
-    if (!run_time || value.toInt() == 1) call.key.push_back(static_cast<uint64_t>(value.toInt()));
+    if (!run_time || value.toInt() == 1) {
+      if (call.fields != nullptr && !run_time && place.argument >= 0) [[unlikely]]
+        call.fields->push_back(
+            {KeyField::Kind::kInteger, call.key.size(), place.argument, place.element});
+      call.key.push_back(static_cast<uint64_t>(value.toInt()));
+    }
   } else if (value.isDouble()) {
     call.key.push_back(TagWord(kNumber, 2));
     if (!run_time || value.toDouble() == 1.0)
@@ -91,7 +112,7 @@ void AddText(const std::string& text, Call& call) {
   }
 }
 
-void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call) {
+void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call, int position) {
   if (value.isNone()) {
     call.key.push_back(TagWord(kNone, 0));
     return;
@@ -122,10 +143,13 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call) {
         return;
       }
       call.key.push_back(TagWord(kList, value.toListRef().size()));
-      for (const c10::IValue& element : value.toListRef()) AddNumber(element, info.run_time, call);
+      for (int i = 0; const c10::IValue& element : value.toListRef())
+        AddNumber(element, info.run_time, call, {position, i++});
       return;
     case ArgKind::kScalar:
     case ArgKind::kInt:
+      AddNumber(value, info.run_time, call, {position, -1});
+      return;
     case ArgKind::kFloat:
     case ArgKind::kBool:
     case ArgKind::kDtype:
@@ -178,7 +202,8 @@ bool IsHostScalar(const at::Tensor& tensor) {
 }
 
 void Flatten(const OpEntry& entry, std::span<const c10::IValue> arguments, Call& call) {
-  for (size_t i = 0; i < entry.args.size(); ++i) AddArgument(entry.args[i], arguments[i], call);
+  for (size_t i = 0; i < entry.args.size(); ++i)
+    AddArgument(entry.args[i], arguments[i], call, static_cast<int>(i));
   AddAliases(entry, call);
   if (call.device < 0) call.device = CurrentDevice();
   call.key.push_back(static_cast<uint64_t>(call.device) |

@@ -10,6 +10,7 @@
 
 #include "lowering/args.h"
 #include "torch/op_entry.h"
+#include "torch/run_time_extent.h"
 
 namespace neuron::pytorch {
 
@@ -20,7 +21,9 @@ struct Call {
   int device = -1;           // of the first of them, else of a device argument, else current
   bool unsupported = false;  // an element type without a DType, a sparse tensor: CPU's business
   bool mixed_devices = false;
-  bool host_scalars_in_lists = false;  // see MoveListScalars
+  bool host_scalars_in_lists = false;       // see MoveListScalars
+  int64_t extent = 0;                       // of a plan for all lengths: this call's
+  std::vector<KeyField>* fields = nullptr;  // where Flatten notes which words are sizes
 };
 
 // Key words: per argument what the program depends on; sizes always, strides where not dense,

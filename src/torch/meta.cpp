@@ -14,6 +14,7 @@ namespace {
 
 class MetaArguments {
  public:
+  explicit MetaArguments(std::span<const AssumedSizes> assumed) : assumed_(assumed) {}
   c10::IValue Convert(const c10::IValue& value) {
     if (value.isTensor()) return Tensor(value.toTensor());
     if (value.isTensorList()) {
@@ -44,8 +45,10 @@ class MetaArguments {
       sources_.push_back(sources_[i]);
       return tensors_[i];
     }
+    const AssumedSizes* assumed = assumed_.empty() ? nullptr : &assumed_[sources_.size()];
     at::Tensor meta = at::empty_strided(
-        tensor.sizes(), tensor.strides(),
+        assumed != nullptr ? at::IntArrayRef(assumed->sizes) : tensor.sizes(),
+        assumed != nullptr ? at::IntArrayRef(assumed->strides) : tensor.strides(),
         at::TensorOptions().dtype(tensor.scalar_type()).device(c10::DeviceType::Meta));
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number())
       meta.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -53,6 +56,7 @@ class MetaArguments {
     tensors_.push_back(meta);
     return meta;
   }
+  std::span<const AssumedSizes> assumed_;
   std::vector<const c10::TensorImpl*> sources_;
   std::vector<at::Tensor> tensors_;
 };
@@ -75,9 +79,10 @@ std::string TakePythonError() {
 }
 
 std::optional<MetaResult> InferMeta(const c10::OperatorHandle& op,
-                                    std::span<const c10::IValue> arguments) {
+                                    std::span<const c10::IValue> arguments,
+                                    std::span<const AssumedSizes> assumed) {
   if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::Meta)) return std::nullopt;
-  MetaArguments meta;
+  MetaArguments meta(assumed);
   torch::jit::Stack stack;
   for (const c10::IValue& value : arguments) stack.push_back(meta.Convert(value));
   try {

@@ -24,9 +24,15 @@ struct MetaResult {
   std::vector<TensorMeta> arguments;  // of the call's device tensors, after the op
 };
 
-// nullopt: the op has no meta kernel.
+// Other sizes than a call's tensors have, one per device tensor in order.
+struct AssumedSizes {
+  std::vector<int64_t> sizes, strides;
+};
+
+// nullopt: the op has no meta kernel. `assumed`: empty, or as if the tensors had those.
 std::optional<MetaResult> InferMeta(const c10::OperatorHandle& op,
-                                    std::span<const c10::IValue> arguments);
+                                    std::span<const c10::IValue> arguments,
+                                    std::span<const AssumedSizes> assumed = {});
 
 // Many meta kernels are Python's: an exception of theirs leaves Python's error indicator set, which
 // whoever swallows the exception must take down. Returns its text, "" if none is set.

@@ -75,6 +75,15 @@ Numbers CacheStatisticsNow() {
   return out;
 }
 
+Numbers RunTimePlanStatisticsNow() {
+  const RunTimePlanStatistics s = GetRunTimePlanStatistics();
+  Numbers out;
+  out["built"] = s.built;
+  out["hits"] = s.hits;
+  out["refused"] = s.refused;
+  return out;
+}
+
 std::string TakeErrorOfPython() {
   if (Py_IsInitialized() == 0) return {};
   const py::gil_scoped_acquire gil;
@@ -309,6 +318,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_fallback_logger", &SetLogger, py::arg("logger"));
 
   m.def("cache_statistics", &CacheStatisticsNow);
+  m.def("run_time_plan_statistics", &RunTimePlanStatisticsNow);
   m.def("start_timeline", &StartTimeline);
   m.def("stop_timeline", [] {
     py::typing::List<LaunchTuple> out;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lowering/table.h"
+#include "torch/run_time_plans.h"
 
 namespace neuron::pytorch {
 
@@ -70,6 +71,7 @@ struct OpEntry {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Plan>>> plans;
   std::atomic<Plan*> latest{nullptr};
+  RunTimePlans run_time_plans;
 
   explicit OpEntry(c10::OperatorHandle handle);
   ~OpEntry();

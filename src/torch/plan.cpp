@@ -28,27 +28,65 @@ bool HasRunTimeScalars(const OpEntry& entry) {
   return std::ranges::any_of(entry.args, [](const ArgInfo& info) { return info.run_time; });
 }
 
-void ResizeInto(const at::Tensor& tensor, const PlanResult& result) {
-  if (tensor.sizes() == at::IntArrayRef(result.sizes)) return;
-  at::native::resize_output(tensor, result.sizes);
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(result.sizes, result.strides);
+void ResizeInto(const at::Tensor& tensor, at::IntArrayRef sizes, at::IntArrayRef strides) {
+  if (tensor.sizes() == sizes) return;
+  at::native::resize_output(tensor, sizes);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+}
+
+// Sizes of a result, as this call has them.
+class SizesAt {
+ public:
+  SizesAt(const std::vector<int64_t>& sizes, int64_t extent) : sizes_(sizes) {
+    if (extent == 0) [[likely]]
+      return;
+    for (const int64_t n : sizes) values_.push_back(hlo::AtBound(n, extent));
+    sizes_ = values_;
+  }
+  SizesAt(const SizesAt&) = delete;
+  operator at::IntArrayRef() const { return sizes_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  c10::SmallVector<int64_t, 6> values_;
+  at::IntArrayRef sizes_;
+};
+
+// A plan for all lengths, where an earlier key differs from this one by one extent.
+void BuildForAllLengths(OpEntry& entry, const c10::OperatorHandle& op,
+                        std::span<const c10::IValue> arguments) {
+  std::vector<KeyField> fields;
+  Call call;
+  call.fields = &fields;
+  Flatten(entry, arguments, call);
+  const std::optional<ExtentKey> extent = entry.run_time_plans.Note(call, fields);
+  if (!extent) return;
+  std::string why;
+  std::unique_ptr<Plan> plan = BuildRunTimePlan(entry, op, arguments, call, fields, *extent, &why);
+  if (plan != nullptr)
+    entry.run_time_plans.Add(std::move(plan));
+  else
+    CountRefusedRunTimePlan(entry.name, why);
 }
 
 }  // namespace
 
 Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
                       std::span<const c10::IValue> arguments, Call& call) {
-  if (Plan* latest = entry.latest.load(std::memory_order_acquire);
-      latest != nullptr && SameKey(*latest, call))
-    return latest;
+  Plan* latest = entry.latest.load(std::memory_order_acquire);
+  if (latest != nullptr && SameKey(*latest, call)) return latest;
   const uint64_t hash = HashKey(call.key);
   {
     const std::lock_guard lock(entry.mutex);
-    for (const auto& plan : entry.plans[hash]) {
-      if (!SameKey(*plan, call)) continue;
-      entry.latest.store(plan.get(), std::memory_order_release);
-      return plan.get();
-    }
+    if (const auto bucket = entry.plans.find(hash); bucket != entry.plans.end())
+      for (const auto& plan : bucket->second) {
+        if (!SameKey(*plan, call)) continue;
+        entry.latest.store(plan.get(), std::memory_order_release);
+        return plan.get();
+      }
+  }
+  if (Plan* plan = entry.run_time_plans.Find(call, latest)) {
+    entry.latest.store(nullptr, std::memory_order_release);
+    return plan;
   }
   // Outside the lock: meta kernels may call back into the dispatcher.
   std::unique_ptr<Plan> built = BuildPlan(entry, op, arguments, call);
@@ -58,6 +96,8 @@ Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
     refused = std::move(built);
     return refused.get();
   }
+  if (built->executable != nullptr && RunTimePlans::Enabled())
+    BuildForAllLengths(entry, op, arguments);
   const std::lock_guard lock(entry.mutex);
   auto& bucket = entry.plans[hash];
   bucket.push_back(std::move(built));
@@ -70,8 +110,10 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
              std::optional<int64_t> rows) {
   c10::SmallVector<int64_t, 4> scalars;
   bool fit = true;
-  for (const lowering::ScalarParameter& p : plan.scalars)
-    scalars.push_back(ScalarSlot(p, arguments, plan.number_dtype, &fit));
+  for (const PlanScalar& scalar : plan.scalars)
+    scalars.push_back(scalar.of_extent.has_value()
+                          ? IntegerSlot(scalar.of_extent->At(call.extent), scalar.parameter.dtype)
+                          : ScalarSlot(scalar.parameter, arguments, plan.number_dtype, &fit));
   if (!fit) [[unlikely]]
     AskCpuAboutNumbers(entry, arguments);
   const int device = call.device;
@@ -87,17 +129,20 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
         returned.emplace_back();
         break;
       case Kind::kNew:
-        returned.push_back(EmptyStrided(device, result.sizes, result.strides, result.dtype));
+        returned.push_back(EmptyStrided(device, SizesAt(result.sizes, call.extent),
+                                        SizesAt(result.strides, call.extent), result.dtype));
         address = returned.back().mutable_data_ptr();
         break;
       case Kind::kInto: {
         const at::Tensor& tensor = *call.tensors[static_cast<size_t>(result.tensor)];
-        ResizeInto(tensor, result);
+        ResizeInto(tensor, SizesAt(result.sizes, call.extent),
+                   SizesAt(result.strides, call.extent));
         address = tensor.mutable_data_ptr();
         break;
       }
       case Kind::kCopyInto:
-        temporaries.push_back(EmptyStrided(device, result.sizes, result.strides, result.dtype));
+        temporaries.push_back(EmptyStrided(device, SizesAt(result.sizes, call.extent),
+                                           SizesAt(result.strides, call.extent), result.dtype));
         address = temporaries.back().mutable_data_ptr();
         break;
       case Kind::kErrorRecord:
@@ -144,6 +189,7 @@ void RunPlan(const OpEntry& entry, const Plan& plan, std::span<const c10::IValue
     }
   }
   launch.scalars.assign(scalars.begin(), scalars.end());
+  if (call.extent != 0) launch.scalars.push_back(call.extent);
   Submit(device, stream, std::move(launch));
 
   if (counted && !rows.has_value()) rows = ReadCount(row_count);

@@ -32,7 +32,7 @@ struct PlanResult {
   int tensor = -1;
   int counted = -1;     // along this dimension sizes say the most there can be; kNew or kCopyInto
   int64_t integer = 0;  // of kUndefined, where the schema returns an int
-  std::vector<int64_t> sizes, strides;
+  std::vector<int64_t> sizes, strides;  // of a plan for all lengths: see hlo/extent.h
   at::ScalarType dtype = at::ScalarType::Undefined;
 };
 
@@ -40,6 +40,11 @@ struct PlanBuffer {
   enum class Source : uint8_t { kTensor, kResult, kPhilox };
   Source source = Source::kTensor;
   int index = 0;
+};
+
+struct PlanScalar {
+  lowering::ScalarParameter parameter;
+  std::optional<hlo::Linear> of_extent;  // it is no argument's value, but this
 };
 
 struct Plan {
@@ -53,16 +58,25 @@ struct Plan {
   std::vector<PlanResult> results;                  // in the order of the program's results
   std::vector<PlanBuffer> buffers;                  // in signature order
   // Of slot first_scalar_slot + i; `argument` is a position in the call, not in the row.
-  std::vector<lowering::ScalarParameter> scalars;
+  std::vector<PlanScalar> scalars;
   // Of the call's tensors, which a number may have to fit besides its slot's dtype.
   DType number_dtype = DType::kInvalid;
   int64_t philox_numbers = 0;
   size_t returned = 0;  // how many leading kNew/kUndefined results are returned
+  // A plan for all lengths up to the bound: what of the key depends on the call's.
+  std::optional<ExtentKey> extent_key;
+  int64_t extent_bound = 0;
 };
 
 // Compiles, through the executable cache. Wrong arguments throw what PyTorch's meta kernels throw.
 std::unique_ptr<Plan> BuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
                                 std::span<const c10::IValue> arguments, const Call& call);
+
+// One for all lengths, whose key differs in `extent`'s words; nullptr, with the reason in *why.
+std::unique_ptr<Plan> BuildRunTimePlan(OpEntry& entry, const c10::OperatorHandle& op,
+                                       std::span<const c10::IValue> arguments, const Call& call,
+                                       std::span<const KeyField> fields, const ExtentKey& extent,
+                                       std::string* why);
 
 // The plan of this call: cached or built. Valid for ever, or until the thread's next refusal.
 Plan* FindOrBuildPlan(OpEntry& entry, const c10::OperatorHandle& op,

@@ -2,6 +2,7 @@
 #include <c10/core/DefaultDtype.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <sstream>
 
@@ -42,9 +43,48 @@ struct Operand {
 
 class PlanBuilder {
  public:
+  // `assumed`: empty, or sizes of the device tensors to build for instead of their own.
   PlanBuilder(OpEntry& entry, const c10::OperatorHandle& op, std::span<const c10::IValue> arguments,
-              const Call& call)
-      : entry_(entry), op_(op), arguments_(arguments), call_(call), b_(entry.name) {}
+              const Call& call, std::span<const AssumedSizes> assumed = {})
+      : entry_(entry),
+        op_(op),
+        arguments_(arguments),
+        call_(call),
+        assumed_(assumed),
+        b_(entry.name) {}
+
+  // The module for the assumed sizes, of a row whose results' sizes no data decide.
+  StatusOr<hlo::Module> BuildModuleForSizes() {
+    if (DependsOnData()) return Unimplemented("sizes depend on data");
+    if ((entry_.row->flags & lowering::kOwnShapes) == 0)
+      meta_ = InferMeta(op_, arguments_, assumed_);
+    if (meta_.has_value()) SetMemoryFormats(entry_, arguments_, *meta_);
+    CollectOperands();
+    NEURON_RETURN_IF_ERROR(Lower());
+    if (roots_.empty()) return Unimplemented("there is nothing to compute");
+    if (philox_parameter_ >= 0 || !counted_.empty())
+      return Unimplemented("random numbers and counted results");
+    return BuildModule();
+  }
+
+  // After BuildModuleForSizes with sizes in kExtent: the plan of `module`, where those constants
+  // have become parameters.
+  StatusOr<std::unique_ptr<Plan>> CompileForAllLengths(hlo::Module module,
+                                                       std::span<const ExtentConstant> constants,
+                                                       const ExtentKey& extent, int64_t bound) {
+    ReplaceConstants(module, constants, num_parameters_);
+    for (size_t i = 0; i < constants.size(); ++i) {
+      extent_scalars_.push_back({{.dtype = constants[i].dtype,
+                                  .hlo_parameter = num_parameters_ + static_cast<int64_t>(i)},
+                                 constants[i].value});
+    }
+    num_parameters_ += static_cast<int64_t>(constants.size());
+    plan_->key.assign(call_.key.begin(), call_.key.end());
+    plan_->extent_key = extent;
+    plan_->extent_bound = bound;
+    NEURON_RETURN_IF_ERROR(Compile(module));
+    return std::move(plan_);
+  }
 
   // Meta kernels, many of them Python's, word a refusal in their own way and class. CPU's counts.
   std::unique_ptr<Plan> Build() {
@@ -79,7 +119,8 @@ class PlanBuilder {
       return IsInvalidArgument(status) ? Refuse(std::string(status.message()), true)
                                        : RefuseProgram(status);
     if (roots_.empty()) return std::move(plan_);
-    if (const Status status = Compile(); !status.ok()) {
+    StatusOr<hlo::Module> module = BuildModule();
+    if (const Status status = module.ok() ? Compile(*module) : module.status(); !status.ok()) {
       if (status.code() == StatusCode::kResourceExhausted) ThrowIfError(status);
       return RefuseProgram(status);
     }
@@ -137,10 +178,10 @@ class PlanBuilder {
         Operand operand;
         operand.tensor = &tensor;
         operand.input = entry_.args[i].row_position >= 0;
-        operand.sizes = tensor.sizes().vec();
-        operand.strides = tensor.strides().vec();
-        operand.dtype = ToDType(tensor.scalar_type());
         const size_t index = operands_.size();
+        operand.sizes = assumed_.empty() ? tensor.sizes().vec() : assumed_[index].sizes;
+        operand.strides = assumed_.empty() ? tensor.strides().vec() : assumed_[index].strides;
+        operand.dtype = ToDType(tensor.scalar_type());
         if (meta_.has_value() && entry_.args[i].written && index < meta_->arguments.size() &&
             meta_->arguments[index].sizes != operand.sizes) {
           TORCH_CHECK(entry_.form == Form::kOut, "output with shape ", tensor.sizes(),
@@ -211,6 +252,10 @@ class PlanBuilder {
     if (shape.num_elements() == 0) return operand.value = b_.Full(shape, 0);
     if (lowering::IsDense(operand.sizes, operand.strides)) {
       operand.value = NewParameter(operand, shape);
+    } else if (!assumed_.empty()) {  // no slice of a static size is as long as any length
+      operand.value = NewParameter(operand, shape);
+      strides_.resize(parameter_operand_.size());
+      strides_.back() = operand.strides;
     } else {
       operand.flat = NewParameter(operand, FlatShape(operand));
       operand.value = lowering::FromStrided(b_, operand.flat, operand.sizes, operand.strides);
@@ -287,6 +332,7 @@ class PlanBuilder {
       Operand& operand = operands_[static_cast<size_t>(index)];
       if (operand.input || CountElements(operand.sizes) == 0 || Conflicts(operand)) continue;
       if (lowering::IsDense(operand.sizes, operand.strides)) continue;
+      if (!assumed_.empty()) continue;  // refused when results are placed
       if (const Operand* same = SameInput(operand); same != nullptr && same->flat.valid()) {
         operand.flat = same->flat;
         operand.parameter = same->parameter;
@@ -441,6 +487,9 @@ class PlanBuilder {
       return OkStatus();
     }
     const Operand* same = SameInput(operand);
+    if (!assumed_.empty() &&
+        (Conflicts(operand) || !lowering::IsDense(operand.sizes, operand.strides)))
+      return Unimplemented("a result goes into strided memory, or into an operand's");
     if (Conflicts(operand)) {
       result.kind = Kind::kCopyInto;
       if (common_order_.empty()) result.strides = RowMajorStrides(result.sizes);
@@ -469,16 +518,22 @@ class PlanBuilder {
                   "operation.");
   }
 
-  Status Compile() {
+  StatusOr<hlo::Module> BuildModule() {
     for (const auto& [output, parameter] : aliases_) b_.Alias(output, parameter);
-    NEURON_ASSIGN_OR_RETURN(hlo::Module module, roots_.size() == 1
-                                                    ? std::move(b_).Build(roots_[0])
-                                                    : std::move(b_).BuildTuple(roots_));
+    return roots_.size() == 1 ? std::move(b_).Build(roots_[0]) : std::move(b_).BuildTuple(roots_);
+  }
+
+  Status Compile(const hlo::Module& module) {
     compiler::Options options = CompilerOptions(call_.device);
+    options.extent_bound = plan_->extent_bound;
+    options.strides = strides_;
     options.parameters.assign(static_cast<size_t>(num_parameters_),
                               compiler::ParameterPlace::kBuffer);
     for (const lowering::ScalarParameter& p : scalar_parameters_)
       options.parameters[static_cast<size_t>(p.hlo_parameter)] =
+          compiler::ParameterPlace::kScalarBlock;
+    for (const PlanScalar& scalar : extent_scalars_)
+      options.parameters[static_cast<size_t>(scalar.parameter.hlo_parameter)] =
           compiler::ParameterPlace::kScalarBlock;
     NEURON_ASSIGN_OR_RETURN(plan_->executable,
                             runtime::GetExecutable(call_.device, module, options, entry_.name));
@@ -504,8 +559,10 @@ class PlanBuilder {
         if (p.hlo_parameter != parameter) continue;
         p.argument = CallPosition(p.argument);
         plan_->number_dtype = NumberDtype();
-        plan_->scalars.push_back(p);
+        plan_->scalars.push_back({p, std::nullopt});
       }
+      for (const PlanScalar& scalar : extent_scalars_)
+        if (scalar.parameter.hlo_parameter == parameter) plan_->scalars.push_back(scalar);
     }
   }
 
@@ -520,6 +577,7 @@ class PlanBuilder {
   const c10::OperatorHandle& op_;
   std::span<const c10::IValue> arguments_;
   const Call& call_;
+  const std::span<const AssumedSizes> assumed_;
   hlo::Builder b_;
   std::unique_ptr<Plan> plan_ = std::make_unique<Plan>();
   std::optional<MetaResult> meta_;
@@ -532,6 +590,8 @@ class PlanBuilder {
   std::vector<int> root_result_;
   std::vector<std::pair<int64_t, int64_t>> aliases_;
   std::vector<lowering::ScalarParameter> scalar_parameters_;
+  std::vector<PlanScalar> extent_scalars_;
+  std::vector<Dims> strides_;  // of parameters that are not dense
   int64_t philox_parameter_ = -1;
   int64_t num_parameters_ = 0;
 };
@@ -541,6 +601,112 @@ class PlanBuilder {
 std::unique_ptr<Plan> BuildPlan(OpEntry& entry, const c10::OperatorHandle& op,
                                 std::span<const c10::IValue> arguments, const Call& call) {
   return PlanBuilder(entry, op, arguments, call).Build();
+}
+
+namespace {
+
+// A call whose extent is another: kExtent, or a sample.
+struct AssumedCall {
+  std::vector<AssumedSizes> sizes;
+  std::vector<c10::IValue> arguments;
+};
+
+// False: the memory that strides reach over is too large for sizes of 64 bits.
+bool Reaches(const AssumedSizes& tensor) {
+  __int128 reach = 1;
+  for (size_t d = 0; d < tensor.sizes.size(); ++d)
+    reach += static_cast<__int128>(tensor.sizes[d]) * tensor.strides[d];
+  return reach < __int128{1} << 58;
+}
+
+std::optional<AssumedCall> Assume(std::span<const c10::IValue> arguments, const Call& call,
+                                  std::span<const KeyField> fields, const ExtentKey& key,
+                                  int64_t extent) {
+  AssumedCall out;
+  out.arguments.assign(arguments.begin(), arguments.end());
+  for (const at::Tensor* tensor : call.tensors)
+    out.sizes.push_back({tensor->sizes().vec(), tensor->strides().vec()});
+  std::vector<bool> strided(out.sizes.size());
+  const auto set = [&](const KeyField& field, int64_t value) {
+    const auto owner = static_cast<size_t>(field.owner);
+    const auto element = static_cast<size_t>(field.element);
+    switch (field.kind) {
+      case KeyField::Kind::kSize:
+        out.sizes[owner].sizes[element] = value;
+        break;
+      case KeyField::Kind::kStride:
+        out.sizes[owner].strides[element] = value;
+        break;
+      case KeyField::Kind::kInteger: {
+        if (field.element < 0) {
+          out.arguments[owner] = value;
+          break;
+        }
+        std::vector<int64_t> list = out.arguments[owner].toIntVector();
+        list[element] = value;
+        out.arguments[owner] = list;
+        break;
+      }
+    }
+  };
+  for (const KeyField& field : fields)
+    if (field.kind == KeyField::Kind::kStride) strided[static_cast<size_t>(field.owner)] = true;
+  for (const auto& [word, line] : key.words)
+    for (const KeyField& field : fields)
+      if (field.word == word) set(field, line.At(extent));
+  for (size_t i = 0; i < out.sizes.size(); ++i) {
+    if (!strided[i]) out.sizes[i].strides = RowMajorStrides(out.sizes[i].sizes);
+    if (!Reaches(out.sizes[i])) return std::nullopt;
+  }
+  return out;
+}
+
+// Extents that a plan for all lengths is built for, the first that compiles: rows that are reduced
+// whole have an end (compiler/planner.cpp), and so has memory for what lies between two kernels.
+std::vector<int64_t> Bounds(int64_t extent) {
+  const auto doubled = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent) + 1));
+  std::vector<int64_t> bounds;
+  for (const int64_t bound : {hlo::kMostExtent, int64_t{8192}, int64_t{4096}, 4 * doubled, doubled})
+    if (bound > extent && (bounds.empty() || bound < bounds.back())) bounds.push_back(bound);
+  return bounds;
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> BuildRunTimePlan(OpEntry& entry, const c10::OperatorHandle& op,
+                                       std::span<const c10::IValue> arguments, const Call& call,
+                                       std::span<const KeyField> fields, const ExtentKey& extent,
+                                       std::string* why) {
+  try {
+    std::vector<hlo::Module> samples;
+    for (const int64_t sample : kSampleExtents) {
+      const auto assumed = Assume(arguments, call, fields, extent, sample);
+      if (!assumed) return *why = "sizes are too large", nullptr;
+      PlanBuilder builder(entry, op, assumed->arguments, call, assumed->sizes);
+      StatusOr<hlo::Module> module = builder.BuildModuleForSizes();
+      if (!module.ok()) return *why = module.status().ToString(), nullptr;
+      samples.push_back(*std::move(module));
+    }
+    const auto assumed = Assume(arguments, call, fields, extent, hlo::kExtent);
+    if (!assumed) return *why = "sizes are too large", nullptr;
+    const int64_t now = static_cast<int64_t>(call.key[extent.words[extent.leading].first]);
+    for (const int64_t bound : Bounds(now)) {
+      PlanBuilder builder(entry, op, assumed->arguments, call, assumed->sizes);
+      StatusOr<hlo::Module> module = builder.BuildModuleForSizes();
+      if (!module.ok()) return *why = module.status().ToString(), nullptr;
+      const auto constants = CompareModules(*module, samples);
+      if (!constants.ok()) return *why = constants.status().ToString(), nullptr;
+      auto plan = builder.CompileForAllLengths(*std::move(module), *constants, extent, bound);
+      if (plan.ok()) return *std::move(plan);
+      *why = plan.status().ToString();
+    }
+  } catch (const c10::Error& error) {
+    *why = error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    const std::string text = TakePythonError();
+    *why = text.empty() ? error.what() : text;
+  }
+  return nullptr;
 }
 
 }  // namespace neuron::pytorch
