@@ -481,6 +481,12 @@ class PlanBuilder {
     if (!common_order_.empty() && !operand.sizes.empty()) {
       result.sizes = operand.tensor->sizes().vec();
       result.strides = operand.tensor->strides().vec();
+      // With a length for all, the operand's are as the calls to come have them.
+      for (size_t i = 0; !assumed_.empty() && i < common_order_.size(); ++i) {
+        const auto d = static_cast<size_t>(common_order_[i]);
+        result.sizes[d] = operand.sizes[i];
+        result.strides[d] = operand.strides[i];
+      }
     }
     if (CountElements(operand.sizes) == 0) {
       AddRoot({}, std::move(result));

@@ -10,8 +10,14 @@ namespace {
 
 constexpr size_t kSamples = std::size(kSampleExtents);
 
+// Beyond any size: the end of `x[1:]` is the largest integer, and no line goes through it.
+constexpr int64_t kFar = int64_t{1} << 40;
+
+bool IsFar(int64_t n) { return n < -kFar || n > kFar; }
+
 // constant + coefficient * extent through two points; nullopt if the coefficient is no integer.
 std::optional<hlo::Linear> Line(int64_t x0, int64_t y0, int64_t x1, int64_t y1) {
+  if (IsFar(x0) || IsFar(y0) || IsFar(x1) || IsFar(y1)) return std::nullopt;
   if (x0 == x1 || (y1 - y0) % (x1 - x0) != 0) return std::nullopt;
   const int64_t slope = (y1 - y0) / (x1 - x0);
   return hlo::Linear{y0 - slope * x0, slope};
@@ -146,7 +152,7 @@ std::optional<int64_t> MatchExtent(std::span<const uint64_t> pattern, const Exte
                                    std::span<const uint64_t> key) {
   if (key.size() != pattern.size()) return std::nullopt;
   const auto value = static_cast<int64_t>(key[extent.words[extent.leading].first]);
-  if (value < 2) return std::nullopt;
+  if (value < 2 || value > hlo::kMostExtent) return std::nullopt;
   size_t from = 0;
   for (const auto& [word, line] : extent.words) {
     if (!std::equal(pattern.begin() + static_cast<int64_t>(from),

@@ -10,7 +10,7 @@
 // that grows never does; a few per plan, since batches of all lengths may), or if it is served very
 // often among the latest few.
 //
-// TORCHNEURON_RUN_TIME_EXTENTS=0 turns all of it off; results have the same bits.
+// TORCHNEURON_RUN_TIME_EXTENTS=1 turns it on; results are to have the same bits.
 #pragma once
 
 #include <cstdint>

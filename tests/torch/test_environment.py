@@ -24,6 +24,7 @@ BAD = {
     "TORCHNEURON_CACHE_BYTES": ("4GB", "an integer from 0 on"),
     "TORCHNEURON_COMPILER": ("/nowhere/neuron-compile", "No such file"),
     "TORCHNEURON_DUMP_DIR": ("/dev/null/dump", "a directory"),
+    "TORCHNEURON_RUN_TIME_EXTENTS": ("half", "0 or 1"),
     "TORCHNEURON_STRICT": ("yes", "0 or 1"),
     "TORCHNEURON_INSTRUCTION_GROUPS": ("all", "0 or 1"),
     "TORCHNEURON_HOST_PROFILE": ("/dev/null/profile", "a directory"),
