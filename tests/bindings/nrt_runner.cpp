@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace neuron::testing {
 
 StatusOr<std::unique_ptr<NrtProgram>> NrtProgram::Load(const std::string& container,
@@ -23,18 +22,18 @@ StatusOr<std::unique_ptr<NrtProgram>> NrtProgram::Load(const std::string& contai
     nrt_tensor_t* tensor = nullptr;
     NEURON_RETURN_IF_ERROR(
         nrt.Check(nrt.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0,
-                                           static_cast<size_t>(std::max<int64_t>(bytes, 1)),
-                                           name.c_str(), &tensor),
-                   "nrt_tensor_allocate"));
+                                          static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                                          name.c_str(), &tensor),
+                  "nrt_tensor_allocate"));
     p->tensors_.push_back(tensor);
     if (in)
       NEURON_RETURN_IF_ERROR(
           nrt.Check(nrt.nrt_add_tensor_to_tensor_set(p->inputs_, name.c_str(), tensor),
-                     "nrt_add_tensor_to_tensor_set"));
+                    "nrt_add_tensor_to_tensor_set"));
     if (out)
       NEURON_RETURN_IF_ERROR(
           nrt.Check(nrt.nrt_add_tensor_to_tensor_set(p->outputs_, name.c_str(), tensor),
-                     "nrt_add_tensor_to_tensor_set"));
+                    "nrt_add_tensor_to_tensor_set"));
     return OkStatus();
   };
   for (const compiler::Signature::Buffer& b : signature.buffers)

@@ -180,7 +180,7 @@ def test_results_stay_in_their_memory(strict):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int32], ids=str)
 def test_results_in_another_order_keep_their_sizes(dtype, strict):
-    """In place, as a cast and as out=, on tensors whose memory is not in the order of dimensions."""
+    """In place, as a cast and as out=, on memory that is not in the order of dimensions."""
     for length in (5, 7, 9, 4, 11):
         x = (torch.randn(length, 3, 4, 4) * 9).contiguous(memory_format=torch.channels_last)
         assert torch.equal(x.to("neuron").to(dtype).cpu(), x.to(dtype))
