@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "emulator/decode_step.h"
+#include "emulator/decoded_steps.h"
 #include "isa/program_builder.h"
 
 namespace neuron::emulator {
@@ -42,18 +42,7 @@ struct Lines {
 
 struct Analysis {
   explicit Analysis(isa::ProgramBuilder b) : program(*std::move(b).Build()) {
-    std::vector<uint32_t> open;
-    for (uint32_t i = 0; i < program.instructions.size(); ++i) {
-      auto step = DecodeStep(program, Core(), i);
-      EXPECT_TRUE(step.ok()) << step.status().ToString();
-      steps.push_back(*std::move(step));
-      if (steps[i].control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
-      if (steps[i].control.kind == StepControl::Kind::kLoopEnd) {
-        steps[i].control.match = open.back();
-        steps[open.back()].control.match = i;
-        open.pop_back();
-      }
-    }
+    steps = DecodedSteps(program, Core());
     liveness.emplace(program, steps);
   }
   static emulator::Core& Core() {

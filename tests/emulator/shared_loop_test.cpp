@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "emulator/decode_step.h"
+#include "emulator/decoded_steps.h"
 #include "emulator/nrt_client.h"
 #include "isa/program_builder.h"
 
@@ -109,16 +109,7 @@ struct Sharing {
 Sharing SharingOf(const isa::Program& program, bool aliased) {
   static auto* machine = new Machine(*ReadMachineConfig());
   Core& core = **machine->core(0);
-  std::vector<Step> steps;
-  std::vector<uint32_t> open;
-  for (uint32_t i = 0; i < program.instructions.size(); ++i) {
-    steps.push_back(*DecodeStep(program, core, i));
-    if (steps[i].control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
-    if (steps[i].control.kind != StepControl::Kind::kLoopEnd) continue;
-    steps[i].control.match = open.back();
-    steps[open.back()].control.match = i;
-    open.pop_back();
-  }
+  std::vector<Step> steps = DecodedSteps(program, core);
   const Liveness liveness(program, steps);
   const auto loops = FindSharedLoops(program, steps, {}, liveness);
   Sharing sharing;

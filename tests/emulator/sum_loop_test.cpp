@@ -2,7 +2,7 @@
 // matmul by matmul: the same bytes, counters and modelled time.
 #include "emulator/sum_loop.h"
 
-#include "emulator/decode_step.h"
+#include "emulator/decoded_steps.h"
 #include "emulator/nrt_client.h"
 #include "emulator/program.h"
 #include "isa/program_builder.h"
@@ -117,15 +117,7 @@ TEST(SumLoops, AreFoundAroundAMatmulThatAddsToOnePlace) {
   Core& core = **machine.core(0);
   for (const Gradient& gradient : kGradients) {
     const isa::Program program = gradient.Make();
-    std::vector<Step> steps;
-    std::vector<uint32_t> open;
-    for (uint32_t i = 0; i < program.instructions.size(); ++i) {
-      steps.push_back(*DecodeStep(program, core, i));
-      if (steps[i].control.kind == StepControl::Kind::kLoopBegin) open.push_back(i);
-      if (steps[i].control.kind != StepControl::Kind::kLoopEnd) continue;
-      steps[open.back()].control.match = i;
-      open.pop_back();
-    }
+    std::vector<Step> steps = DecodedSteps(program, core);
     const auto loops = FindSumLoops(steps);
     ASSERT_EQ(loops.size(), 1u);
     // Where the sum follows the outer loop, only the inner one adds to one place.
