@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/json.h"
 #include "commands/arguments.h"
 #include "isa/target.h"
 #include "nrt/loader.h"
@@ -63,26 +64,17 @@ StatusOr<Info> Ask() {
   return info;
 }
 
-std::string Quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out + "\"";
-}
-
 std::string JsonOf(const Info& info) {
   std::string json = StrCat(
-      "{\"library\": ", Quoted(info.library), ", \"version\": ", Quoted(info.version),
-      ", \"chosen\": ", Quoted(info.chosen), ", \"emulated\": ", info.emulated ? "true" : "false",
-      ", \"chip\": ", Quoted(info.chip), ", \"machine\": ", Quoted(info.machine),
-      ", \"visible_cores\": ", info.visible,
+      "{\"library\": ", JsonQuoted(info.library), ", \"version\": ", JsonQuoted(info.version),
+      ", \"chosen\": ", JsonQuoted(info.chosen),
+      ", \"emulated\": ", info.emulated ? "true" : "false", ", \"chip\": ", JsonQuoted(info.chip),
+      ", \"machine\": ", JsonQuoted(info.machine), ", \"visible_cores\": ", info.visible,
       ", \"physical_cores_per_core\": ", info.physical_per_core,
       ", \"hbm_bytes_per_core\": ", info.hbm_bytes_per_core, ", \"cores\": [");
   for (const CoreInfo& core : info.cores)
     json += StrCat(core.core == 0 ? "" : ", ", "{\"core\": ", core.core,
-                   ", \"held_by\": ", Quoted(core.holder), "}");
+                   ", \"held_by\": ", JsonQuoted(core.holder), "}");
   return json + "]}\n";
 }
 

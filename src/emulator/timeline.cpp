@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/json.h"
 #include "isa/timing.h"
 
 namespace neuron::emulator {
@@ -12,15 +13,6 @@ constexpr int kQuadrant = 32;  // partitions whose memory is followed together
 // Transfers of a core that are under way at once. A program may use 16 rings; a handful hides the
 // fixed latency, as the published traces of double-buffered loads show (inferred).
 constexpr int kDmaQueues = 8;
-
-std::string Escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) out += c;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -174,8 +166,8 @@ std::string Timeline::EventsJson(int core) const {
                    ",\"mnemonic\":\"", isa::DefOf(instruction.opcode).mnemonic, "\",\"engine\":\"",
                    isa::EngineName(event.engine), "\",\"queue\":", event.queue,
                    ",\"start_ps\":", static_cast<int64_t>(event.start * 1000),
-                   ",\"end_ps\":", static_cast<int64_t>(event.end * 1000), ",\"source\":\"",
-                   Escaped(source), "\",\"core\":", core, "}");
+                   ",\"end_ps\":", static_cast<int64_t>(event.end * 1000),
+                   ",\"source\":", JsonQuoted(source), ",\"core\":", core, "}");
   }
   return json + "]";
 }
