@@ -168,8 +168,11 @@ void AskCpuAboutDtypes(const OpEntry& entry, std::span<const c10::IValue> argume
   for (size_t i = 0; i < entry.args.size(); ++i)
     if (entry.args[i].kind == ArgKind::kDtype && arguments[i].isInt())
       dtypes.push_back(static_cast<at::ScalarType>(arguments[i].toInt()));
-  // It costs what CPU takes: once per combination of dtypes, and not for what every op has.
-  if (dtypes.empty() || c10::isFloatingType(dtypes[0])) return;
+  // It costs what CPU takes: once per combination of dtypes, and not for what every op has, one
+  // floating dtype.
+  if (dtypes.empty() || (c10::isFloatingType(dtypes[0]) &&
+                         std::ranges::count(dtypes, dtypes[0]) == std::ssize(dtypes)))
+    return;
   static auto* asked = new std::set<std::pair<const OpEntry*, std::vector<at::ScalarType>>>;
   static std::mutex mutex;
   {
@@ -177,8 +180,8 @@ void AskCpuAboutDtypes(const OpEntry& entry, std::span<const c10::IValue> argume
     if (asked->contains({&entry, dtypes})) return;
   }
   AskCpu(entry, arguments, StandIns::kSameMemory,
-         {"not implemented for", "not support", "of the following scalar types",
-          "out of bounds for ", "handles only"});
+         {"not implemented for", "not support", "scalar type", "dtype", "out of bounds for ",
+          "handles only"});
   // Without elements CPU may not look at dtypes; the range of a random fill is no dtype.
   if (empty || (entry.row->flags & lowering::kRandom) != 0) return;
   const std::lock_guard lock(mutex);

@@ -1,7 +1,11 @@
 #include "torch/value_checks.h"
 
+#include <ATen/Dispatch.h>
 #include <ATen/core/Tensor.h>
 #include <c10/util/Exception.h>
+
+#include <cmath>
+#include <limits>
 
 namespace neuron::pytorch {
 namespace {
@@ -13,11 +17,40 @@ struct Row {
   ValueCheck check;
 };
 
+// Largest finite value of a floating dtype.
+double Largest(at::ScalarType dtype) {
+  double largest = std::numeric_limits<double>::max();
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, dtype, "largest", [&] {
+    largest = static_cast<double>(std::numeric_limits<scalar_t>::max());
+  });
+  return largest;
+}
+
 void CheckUniform(Arguments a) {
   const double from = a[1].toDouble(), to = a[2].toDouble();
+  const at::ScalarType dtype = a[0].toTensor().scalar_type();
+  if (at::isFloatingType(dtype)) {
+    const double largest = Largest(dtype);
+    TORCH_CHECK(std::abs(from) <= largest, "from is out of bounds for ", dtype);
+    TORCH_CHECK(std::abs(to) <= largest, "to is out of bounds for ", dtype);
+    TORCH_CHECK(from > to || to - from <= largest, "uniform_ expects to-from <= ", largest,
+                ", but found to=", to, " and from=", from,
+                " which result in to-from to exceed the limit");
+  }
   TORCH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
               " > to=", to);
 }
+
+void CheckRange(int64_t from, int64_t to) {
+  TORCH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
+              " >= to=", to);
+}
+
+void CheckRandomFrom(Arguments a) {
+  if (!a[2].isNone()) CheckRange(a[1].toInt(), a[2].toInt());
+}
+
+void CheckRandomTo(Arguments a) { CheckRange(0, a[1].toInt()); }
 
 void CheckNormal(Arguments a) {
   const double std = a[2].toDouble();
@@ -50,10 +83,11 @@ void CheckBernoulli(Arguments a) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::uniform_", CheckUniform},      {"aten::normal_", CheckNormal},
-    {"aten::log_normal_", CheckLogNormal}, {"aten::exponential_", CheckExponential},
-    {"aten::geometric_", CheckGeometric},  {"aten::cauchy_", CheckCauchy},
-    {"aten::bernoulli.p", CheckBernoulli}, {"aten::bernoulli_.float", CheckBernoulli},
+    {"aten::uniform_", CheckUniform},        {"aten::normal_", CheckNormal},
+    {"aten::log_normal_", CheckLogNormal},   {"aten::exponential_", CheckExponential},
+    {"aten::geometric_", CheckGeometric},    {"aten::cauchy_", CheckCauchy},
+    {"aten::bernoulli.p", CheckBernoulli},   {"aten::bernoulli_.float", CheckBernoulli},
+    {"aten::random_.from", CheckRandomFrom}, {"aten::random_.to", CheckRandomTo},
 };
 
 }  // namespace

@@ -123,7 +123,46 @@ DTYPES = {
     "mm of bool": lambda t: t(2, 2, dtype=BOOL) @ t(2, 2, dtype=BOOL),
     "sort of complex": lambda t: t(3, dtype=torch.complex64).sort(),
 }
-CALLS = VALUES | NUMBERS | DTYPES
+F64, I32 = torch.float64, torch.int32
+# Dtypes that do not go together, though each alone is one that the op has.
+MIXTURES = {
+    "nll_loss, int32": lambda t: F.nll_loss(t(4, 5), t(4, dtype=I32)),
+    "nll_loss, bool": lambda t: F.nll_loss(t(4, 5), t(4, dtype=BOOL)),
+    "cross_entropy, int32": lambda t: F.cross_entropy(t(4, 5), t(4, dtype=I32)),
+    "binary_cross_entropy, bool": lambda t: F.binary_cross_entropy(t(4), t(4, dtype=BOOL)),
+    "binary_cross_entropy, double": lambda t: F.binary_cross_entropy(t(4), t(4, dtype=F64)),
+    "layer_norm": lambda t: F.layer_norm(t(4, 5), (5,), t(5, dtype=F64)),
+    "group_norm": lambda t: F.group_norm(t(2, 4, 3), 2, t(4, dtype=F64), t(4, dtype=F64)),
+    "batch_norm": lambda t: F.batch_norm(t(4, 5), t(5, dtype=F64), t(5, dtype=F64)),
+    "instance_norm": lambda t: F.instance_norm(t(1, 2, 6), weight=t(2, dtype=F64)),
+    "multi_margin_loss": lambda t: F.multi_margin_loss(t(4, 5), t(4, dtype=I32)),
+    "multilabel_margin_loss": lambda t: F.multilabel_margin_loss(t(4, 5), t(4, 5, dtype=I32)),
+    "grid_sample": lambda t: F.grid_sample(
+        t(1, 1, 3, 3), t(1, 2, 2, 2, dtype=F64), align_corners=False
+    ),
+    "cdist": lambda t: torch.cdist(t(4, 5), t(3, 5, dtype=F64)),
+    "cross": lambda t: torch.linalg.cross(t(4, 3), t(4, 3, dtype=F64)),
+    "linear": lambda t: F.linear(t(4, 5), t(2, 5, dtype=F64)),
+    "gather": lambda t: t(4, 5).gather(0, t(2, 2, dtype=torch.int16)),
+    "index_add": lambda t: t(4, 5).index_add(0, t.index(0, 1), t(2, 5, dtype=F64)),
+    "index_put_": lambda t: t(4, 5).index_put_((t.index(0),), t(1, 5, dtype=F64)),
+    "scatter": lambda t: t(4).scatter(0, t.index(0, 1), t(2, dtype=F64)),
+    "masked_scatter": lambda t: t(4).masked_scatter(t(4) > 0, t(4, dtype=F64)),
+    "masked_fill": lambda t: t(4).masked_fill(t(4, dtype=I32), 1.0),
+    "take": lambda t: t(4).take(t(2, dtype=I32)),
+    "lerp": lambda t: torch.lerp(t(4), t(4), t(4, dtype=F64)),
+    "attention": lambda t: F.scaled_dot_product_attention(
+        t(1, 1, 2, 4), t(1, 1, 2, 4, dtype=F64), t(1, 1, 2, 4)
+    ),
+}
+RANGES = {
+    "random_ of nothing": lambda t: t(4).random_(5, 5),
+    "random_ downwards": lambda t: t(4, dtype=I32).random_(5, 2),
+    "random_ to nothing": lambda t: t(4).random_(0),
+    "uniform_ beyond a half": lambda t: _halves(t).uniform_(0, 70000),
+    "uniform_ over more than halves have": lambda t: _halves(t).uniform_(-60000, 60000),
+}
+CALLS = VALUES | NUMBERS | DTYPES | MIXTURES | RANGES
 
 
 def _outcome(call, *arguments):
