@@ -11,7 +11,9 @@ inline constexpr int64_t kTileBytes = 160 << 10;
 int64_t PeakBytes(const Plan& plan, const Kernel& kernel);
 
 bool FitsOnChip(const Plan& plan, const Kernel& kernel);
-// Id of the member that is to open the second half.
-int64_t CutPoint(const Kernel& kernel);
+// Where a kernel that does not fit is parted: the values that both parts need are spilled to HBM
+// (or loaded once more, those that come from there). The place in the middle half of the members
+// where these are the fewest bytes.
+Spill CutPoint(const Plan& plan, const Kernel& kernel);
 
 }  // namespace neuron::compiler

@@ -36,12 +36,20 @@ struct Kernel {
   std::vector<Kernel> stages;  // kChain: the kernels it was made of, in order; results as before
 };
 
+// A kernel was parted, since its tiles do not fit SBUF.
+struct Spill {
+  const hlo::Instruction* at = nullptr;         // opens the second part
+  std::vector<const hlo::Instruction*> values;  // go to HBM and come back
+  int64_t bytes_needed = 0, bytes_there = 0;    // per partition
+};
+
 struct Plan {
   std::vector<Kernel> kernels;
   std::vector<int> kernel_of;  // by instruction id: index of its kernel, -1: none
   std::vector<View> view_of;   // by instruction id; base == the instruction: not a view
   // Values that are stored in the buffer of another one, and where there (placement.h).
   std::unordered_map<const hlo::Instruction*, View> places;
+  std::vector<Spill> spills;
   int64_t extent_bound = 0;  // of the run-time extent, 0 if there is none
 
   const View& ViewOf(const hlo::Instruction* x) const {

@@ -31,6 +31,14 @@ std::string ToText(const Plan& plan) {
       out << ")" << (stored ? " -> HBM" : "") << "\n";
     }
   }
+  for (const Spill& spill : plan.spills) {
+    out << "spill at " << spill.at->name() << ": tiles take " << spill.bytes_needed
+        << " bytes of a "
+        << "partition where there are " << spill.bytes_there << "; to HBM and back:";
+    for (const Instruction* value : spill.values)
+      out << " " << value->name() << " " << value->shape().ToString();
+    out << "\n";
+  }
   return std::move(out).str();
 }
 

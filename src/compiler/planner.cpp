@@ -496,14 +496,22 @@ class Planner {
 }  // namespace
 
 StatusOr<Plan> PlanKernels(const CanonicalModule& canonical) {
-  // Nearly always the first plan fits; a kernel that does not is cut in the middle.
+  // Nearly always the first plan fits.
   std::set<int64_t> breaks;
+  std::vector<Spill> spills;
   while (true) {
     NEURON_ASSIGN_OR_RETURN(Plan plan, Planner(canonical, breaks).Run());
     bool fits = true;
-    for (const Kernel& kernel : plan.kernels)
-      if (!FitsOnChip(plan, kernel)) fits &= !breaks.insert(CutPoint(kernel)).second;
-    if (fits) return plan;
+    for (const Kernel& kernel : plan.kernels) {
+      if (FitsOnChip(plan, kernel)) continue;
+      Spill spill = CutPoint(plan, kernel);
+      if (!breaks.insert(spill.at->id()).second) continue;  // nothing more can be done about it
+      spills.push_back(std::move(spill));
+      fits = false;
+    }
+    if (!fits) continue;
+    plan.spills = std::move(spills);
+    return plan;
   }
 }
 
