@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from benchmarks.gpt import GptLike, training_step
 from benchmarks.measure import Record, compare
+from benchmarks.process import process
 
 Case = Callable[[], Iterator[Record]]
 CASES: dict[str, Case] = {}
@@ -87,16 +88,19 @@ def small_optimizer() -> Iterator[Record]:
 @case
 def gemm() -> Iterator[Record]:
     for dtype in (torch.float32, torch.bfloat16):
-        for n in (512, 1024, 2048):
+        for function in (F.linear, torch.matmul):
+            for n in (512, 1024, 2048, 4096):
 
-            def make(device, n=n, dtype=dtype):
-                torch.manual_seed(0)
-                a = torch.randn(n, n).to(dtype).to(device)
-                w = torch.randn(n, n).to(dtype).to(device)
-                return lambda: F.linear(a, w)
+                def make(device, function=function, n=n, dtype=dtype):
+                    torch.manual_seed(0)
+                    a = torch.randn(n, n).to(dtype).to(device)
+                    w = torch.randn(n, n).to(dtype).to(device)
+                    return lambda: function(a, w)
 
-            name = str(dtype).removeprefix("torch.")
-            yield compare("gemm", f"F.linear {name} {n}^3", *both(make), unit="ms/call")
+                way = "F.linear" if function is F.linear else "torch.matmul"
+                name = f"{way} {str(dtype).removeprefix('torch.')} {n}^3"
+                rounds = 7 if n < 4096 else 2
+                yield compare("gemm", name, *both(make), unit="ms/call", rounds=rounds)
 
 
 @case
@@ -198,3 +202,6 @@ def gpt_step() -> Iterator[Record]:
             way = "compiled" if compiled else "eager"
             case_name = f"GPT-like step {numbers} {way}"
             yield compare("gpt_step", case_name, ours, steps["cpu"], rounds=2)
+
+
+case(process)
