@@ -12,9 +12,6 @@ export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 "$BIN/python" -m pytest tests -n "$JOBS" --dist loadfile --ignore tests/conformance "$@"
 "$BIN/python" -m pytest tests/conformance -n "$JOBS" --dist load "$@"
 
-# One program for all lengths is a switch, read once per process.
-TORCHNEURON_RUN_TIME_EXTENTS=1 "$BIN/python" -m pytest tests/torch/test_run_time_extents.py "$@"
-
 echo "==> ratchet: what may only get better (tests/ratchet.json)"
 # As many threads for the CPU as the emulator takes.
 OMP_NUM_THREADS=$JOBS "$BIN/python" scripts/measure.py >build/measured.json

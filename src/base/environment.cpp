@@ -39,9 +39,8 @@ constexpr VariableRow kRows[] = {
      "the process."},
     {Variable::kDumpDirectory, "TORCHNEURON_DUMP_DIR", "directory", "",
      "Where HLO, each compiler pass and each program are written as text."},
-    {Variable::kRunTimeExtents, "TORCHNEURON_RUN_TIME_EXTENTS", "switch", "0",
-     "1: eager ops get one program for all lengths, where a program is compiled for every length "
-     "otherwise. Experimental: docs/roadmap.md names what is wrong with it."},
+    {Variable::kRunTimeExtents, "TORCHNEURON_RUN_TIME_EXTENTS", "switch", "1",
+     "0: an eager op compiles a program for every length, in place of one for all of them."},
     {Variable::kStrict, "TORCHNEURON_STRICT", "switch", "0",
      "An op without a lowering is an error, not a CPU fallback."},
     {Variable::kGroups, "TORCHNEURON_INSTRUCTION_GROUPS", "switch", "1",

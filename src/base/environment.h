@@ -27,7 +27,7 @@ enum class Variable : uint8_t {
   kCacheBytes,       // TORCHNEURON_CACHE_BYTES: limit of the cache directory
   kCompiler,         // TORCHNEURON_COMPILER: a command to compile with, not in process
   kDumpDirectory,    // TORCHNEURON_DUMP_DIR: HLO, passes and programs as text
-  kRunTimeExtents,   // TORCHNEURON_RUN_TIME_EXTENTS: 1: one program for all lengths
+  kRunTimeExtents,   // TORCHNEURON_RUN_TIME_EXTENTS: 0: a program for every length
   kStrict,           // TORCHNEURON_STRICT: a CPU fallback is an error
   kGroups,           // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
   kHostProfile,      // TORCHNEURON_HOST_PROFILE: where the emulator's host time goes

@@ -36,14 +36,23 @@ Expr Scaled(Expr y, double factor) {
 }
 
 // The dimensions of argument 1, split as HLO's fft takes them, three at a time; the last group
-// holds the last dimension, which is the one that real transforms halve.
+// holds the last dimension, which is the one that real transforms halve. No meta kernel has looked
+// at them before.
 std::vector<Dims> Groups(Args& args, int64_t rank) {
   Dims dims;
-  for (const int64_t d : args.integers(1)) dims.push_back(WrapDim(d, rank));
+  for (const int64_t d : args.integers(1)) {
+    if (d < -rank || d >= rank) {
+      args.builder().Fail(InvalidArgument(args.overload(), ": dimension ", d,
+                                          " of a tensor that has ", rank, " dimensions"));
+      return {};
+    }
+    dims.push_back(WrapDim(d, rank));
+  }
   Dims unique = dims;
   std::ranges::sort(unique);
   if (std::ranges::adjacent_find(unique) != unique.end())
     args.builder().Fail(Unimplemented(args.overload(), ": a dimension is named twice"));
+  if (!args.builder().status().ok()) return {};
   std::vector<Dims> groups;
   for (auto end = dims.end(); end != dims.begin();) {
     const auto begin = end - std::min<int64_t>(end - dims.begin(), 3);

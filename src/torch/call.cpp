@@ -73,7 +73,7 @@ bool AddTensor(const at::Tensor& tensor, bool written, Call& call) {
   return false;
 }
 
-// Which argument a number is, and which element of it.
+// Which argument a number is, and which element of it; -1: no length.
 struct Place {
   int argument = -1, element = -1;
 };
@@ -117,6 +117,7 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call, int 
     call.key.push_back(TagWord(kNone, 0));
     return;
   }
+  const int place = info.length ? position : -1;
   switch (info.kind) {
     case ArgKind::kTensor:
       AddTensor(value.toTensor(), info.written, call);
@@ -144,11 +145,11 @@ void AddArgument(const ArgInfo& info, const c10::IValue& value, Call& call, int 
       }
       call.key.push_back(TagWord(kList, value.toListRef().size()));
       for (int i = 0; const c10::IValue& element : value.toListRef())
-        AddNumber(element, info.run_time, call, {position, i++});
+        AddNumber(element, info.run_time, call, {place, i++});
       return;
     case ArgKind::kScalar:
     case ArgKind::kInt:
-      AddNumber(value, info.run_time, call, {position, -1});
+      AddNumber(value, info.run_time, call, {place, -1});
       return;
     case ArgKind::kFloat:
     case ArgKind::kBool:

@@ -2,6 +2,8 @@
 
 #include <ATen/core/jit_type.h>
 
+#include <algorithm>
+
 #include "torch/plan.h"
 
 namespace neuron::pytorch {
@@ -62,6 +64,30 @@ ArgKind KindOf(const c10::Type& type) {
   }
 }
 
+// PyTorch says which integers are lengths: SymInt. An `int` may be a mode (reductions, paddings,
+// norms), which takes the places of a length by chance only. A factory has its end as a Scalar.
+bool HoldsLengths(const c10::Type& type, bool factory) {
+  switch (type.kind()) {
+    case TypeKind::OptionalType:
+      return HoldsLengths(*type.expectRef<c10::OptionalType>().getElementType(), factory);
+    case TypeKind::ListType:
+      return HoldsLengths(*type.expectRef<c10::ListType>().getElementType(), false);
+    case TypeKind::SymIntType:
+      return true;
+    case TypeKind::NumberType:
+      return factory;
+    default:
+      return false;
+  }
+}
+
+bool IsFactory(const std::vector<c10::Argument>& row_arguments) {
+  return std::ranges::none_of(row_arguments, [](const c10::Argument& argument) {
+    const ArgKind kind = KindOf(*argument.real_type());
+    return kind == ArgKind::kTensor || kind == ArgKind::kTensorList;
+  });
+}
+
 // The schema that the row's positions refer to.
 std::optional<c10::OperatorHandle> RowOperator(const lowering::Row& row) {
   const std::string full(row.overload);
@@ -106,10 +132,12 @@ std::unique_ptr<OpEntry> MakeEntry(const c10::OperatorHandle& op, const lowering
   entry->name =
       schema.overload_name().empty() ? schema.name() : schema.name() + "." + schema.overload_name();
   entry->row_arguments = row_arguments.size();
+  const bool factory = IsFactory(row_arguments);
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
     ArgInfo info;
     info.kind = KindOf(*argument.real_type());
+    info.length = HoldsLengths(*argument.real_type(), factory);
     info.row_position = PositionOf(row_arguments, argument.name());
     const bool aliased_write = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
     if (form == Form::kOut && aliased_write) info.row_position = -1;

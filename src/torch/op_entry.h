@@ -45,6 +45,7 @@ struct ArgInfo {
   int row_position = -1;  // of the row's schema; -1: an out= argument
   bool written = false;   // the op stores into this tensor (or list)
   bool run_time = false;  // a scalar whose value is no part of the key
+  bool length = false;    // its integers may be lengths, by its schema type: no modes or flags
 };
 
 enum class Form : uint8_t {

@@ -14,8 +14,8 @@ from torch_neuronx import _C
 
 SWITCH = "TORCHNEURON_RUN_TIME_EXTENTS"
 pytestmark = pytest.mark.skipif(
-    os.environ.get(SWITCH) != "1" or "TORCHNEURON_COMPILER" in os.environ,
-    reason="run-time extents are off; scripts/test_python.sh runs this module with them",
+    os.environ.get(SWITCH) == "0" or "TORCHNEURON_COMPILER" in os.environ,
+    reason="run-time extents are off",
 )
 
 
@@ -201,6 +201,34 @@ def test_ends_of_slices_are_no_lengths(strict):
         x.requires_grad_()
         x[:, part].sum().backward()
         assert torch.equal(on_device.grad.cpu(), x.grad)
+
+
+MODES = {
+    "norm of a transform": lambda x, m: torch.fft.fft(x, norm=("backward", "ortho", "forward")[m]),
+    "reduction of a loss": lambda x, m: F.mse_loss(x, -x, reduction=("none", "mean", "sum")[m]),
+    "padding of a grid": lambda x, m: F.grid_sample(
+        x[None, None],
+        torch.linspace(-1.6, 1.6, 24, device=x.device).view(1, 3, 4, 2),
+        padding_mode=("zeros", "border", "reflection")[m],
+        align_corners=True,
+    ),
+    "rounding of a quotient": lambda x, m: torch.div(
+        x, 0.3, rounding_mode=(None, "trunc", "floor")[m]
+    ),
+    "dimension": lambda x, m: x.expand(2, *x.shape).cumsum(m),
+    "rows rolled": lambda x, m: torch.roll(x, m + 2, 0),
+    "diagonal": lambda x, m: torch.triu(x, m),
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("grows", [0, 1, 2], ids=lambda n: f"by-{n}")
+def test_modes_are_no_lengths(name, grows, strict):
+    """A number that says how, not how many: also where it changes together with a size."""
+    for mode in (0, 1, 2, 1, 0):
+        x = torch.randn(5 + grows * mode, 6)
+        expected, result = MODES[name](x, mode), MODES[name](x.to("neuron"), mode)
+        torch.testing.assert_close(result.cpu(), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_two_lengths_at_once_are_right(strict):
