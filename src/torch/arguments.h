@@ -13,6 +13,15 @@
 
 namespace neuron::pytorch {
 
+// Visits the tensor that `value` is, or those of the list that it is; not undefined ones.
+template <typename F>
+void ForEachTensor(const c10::IValue& value, F&& visit) {
+  if (value.isTensor() && value.toTensor().defined()) visit(value.toTensor());
+  if (!value.isList()) return;
+  for (const c10::IValue& element : value.toListRef())
+    if (element.isTensor() && element.toTensor().defined()) visit(element.toTensor());
+}
+
 // By position of the row's schema. `tensor(i)` gives the HLO value of the call's i-th device
 // tensor.
 std::vector<lowering::ArgValue> ToArgValues(const OpEntry& entry,
