@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "torch/arguments.h"
 #include "torch/device.h"
 
 namespace neuron::pytorch {
@@ -47,13 +48,11 @@ bool IsOnDevice(const at::Tensor& tensor) {
 }
 
 template <typename F>
-void ForEachTensor(std::span<const c10::IValue> arguments, F&& visit) {
-  for (const c10::IValue& value : arguments) {
-    if (value.isTensor() && IsOnDevice(value.toTensor())) visit(value.toTensor());
-    if (!value.isList()) continue;
-    for (const c10::IValue& element : value.toListRef())
-      if (element.isTensor() && IsOnDevice(element.toTensor())) visit(element.toTensor());
-  }
+void ForEachDeviceTensor(std::span<const c10::IValue> arguments, F&& visit) {
+  for (const c10::IValue& value : arguments)
+    ForEachTensor(value, [&](const at::Tensor& tensor) {
+      if (IsOnDevice(tensor)) visit(tensor);
+    });
 }
 
 // One stand-in per tensor object, so that an op sees that its output is also an input.
@@ -158,7 +157,7 @@ void AskCpu(const OpEntry& entry, std::span<const c10::IValue> arguments, StandI
 void AskCpuAboutDtypes(const OpEntry& entry, std::span<const c10::IValue> arguments) {
   std::vector<at::ScalarType> dtypes;
   bool empty = false;
-  ForEachTensor(arguments, [&](const at::Tensor& tensor) {
+  ForEachDeviceTensor(arguments, [&](const at::Tensor& tensor) {
     dtypes.push_back(tensor.scalar_type());
     empty |= tensor.numel() == 0;
   });
@@ -190,11 +189,11 @@ void AskCpuAboutDtypes(const OpEntry& entry, std::span<const c10::IValue> argume
 
 void AskCpuAboutOverlap(const OpEntry& entry, std::span<const c10::IValue> arguments) {
   std::vector<const at::Tensor*> tensors, written;
-  ForEachTensor(arguments, [&](const at::Tensor& tensor) { tensors.push_back(&tensor); });
+  ForEachDeviceTensor(arguments, [&](const at::Tensor& tensor) { tensors.push_back(&tensor); });
   for (const int position : entry.destinations) {
     const auto i = static_cast<size_t>(position);
-    ForEachTensor(arguments.subspan(i, 1),
-                  [&](const at::Tensor& tensor) { written.push_back(&tensor); });
+    ForEachDeviceTensor(arguments.subspan(i, 1),
+                        [&](const at::Tensor& tensor) { written.push_back(&tensor); });
   }
   // An elementwise op may write where it reads; others may not, and often say so.
   const bool elementwise = (entry.row->flags & lowering::kElementwise) != 0;

@@ -43,8 +43,13 @@ std::optional<int64_t> TakeNumber(const std::string& text, size_t& at) {
   return value;
 }
 
+bool IsValueAt(const hlo::Linear& line, int64_t extent, int64_t number) {
+  if (extent == hlo::kExtent) return hlo::IsMeaningful(number) && line == hlo::TakeApart(number);
+  return line.At(extent) == number;
+}
+
 // Lines of HLO text, of which numbers may differ. Constants are compared by their values.
-bool SameLines(const std::string& general,
+bool SameLines(const std::string& general, int64_t extent,
                const std::array<const std::string*, kSamples>& samples) {
   size_t at = 0;
   std::array<size_t, kSamples> places{};
@@ -66,7 +71,7 @@ bool SameLines(const std::string& general,
       values[i] = *value;
     }
     const auto line = LineThrough(values);
-    if (!line || !hlo::IsMeaningful(*number) || *line != hlo::TakeApart(*number)) return false;
+    if (!line || !IsValueAt(*line, extent, *number)) return false;
   }
   for (size_t i = 0; i < kSamples; ++i)
     if (places[i] != samples[i]->size()) return false;
@@ -169,7 +174,7 @@ std::optional<int64_t> MatchExtent(std::span<const uint64_t> pattern, const Exte
   return value;
 }
 
-StatusOr<std::vector<ExtentConstant>> CompareModules(const hlo::Module& general,
+StatusOr<std::vector<ExtentConstant>> CompareModules(const hlo::Module& general, int64_t extent,
                                                      std::span<const hlo::Module> samples) {
   NEURON_CHECK(samples.size() == kSamples, "one module per sample");
   const std::vector<std::string> lines = LinesOf(general);
@@ -183,7 +188,7 @@ StatusOr<std::vector<ExtentConstant>> CompareModules(const hlo::Module& general,
     if (line.find(" constant(") != std::string::npos) continue;
     std::array<const std::string*, kSamples> others;
     for (size_t i = 0; i < kSamples; ++i) others[i] = &sample_lines[i][n];
-    if (!SameLines(line, others)) return Differs(line);
+    if (!SameLines(line, extent, others)) return Differs(line);
   }
   std::vector<ExtentConstant> constants;
   for (size_t c = 0; c < general.computations().size(); ++c) {

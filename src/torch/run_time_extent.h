@@ -57,9 +57,9 @@ struct ExtentConstant {
   hlo::Linear value;
 };
 
-// `general` was lowered at kExtent, `samples` at kSampleExtents. Unimplemented with the first
+// `general` was lowered at `extent`, `samples` at kSampleExtents. Unimplemented with the first
 // difference that no size explains.
-StatusOr<std::vector<ExtentConstant>> CompareModules(const hlo::Module& general,
+StatusOr<std::vector<ExtentConstant>> CompareModules(const hlo::Module& general, int64_t extent,
                                                      std::span<const hlo::Module> samples);
 
 // Those constants become scalar parameters from number `first_parameter` on, in order.

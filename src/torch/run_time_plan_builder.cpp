@@ -91,6 +91,9 @@ std::unique_ptr<Plan> BuildRunTimePlan(OpEntry& entry, const c10::OperatorHandle
       if (!module.ok()) return *why = module.status().ToString(), nullptr;
       samples.push_back(*std::move(module));
     }
+    // A row that makes a table or unrolls is found out before it does so at kExtent.
+    if (const auto same = CompareModules(samples[0], kSampleExtents[0], samples); !same.ok())
+      return *why = same.status().ToString(), nullptr;
     const auto assumed = Assume(arguments, call, fields, extent, hlo::kExtent);
     if (!assumed) return *why = "sizes are too large", nullptr;
     const int64_t now = static_cast<int64_t>(call.key[extent.words[extent.leading].first]);
@@ -98,7 +101,7 @@ std::unique_ptr<Plan> BuildRunTimePlan(OpEntry& entry, const c10::OperatorHandle
       PlanBuilder builder(entry, op, assumed->arguments, call, assumed->sizes);
       StatusOr<hlo::Module> module = builder.BuildModuleForSizes();
       if (!module.ok()) return *why = module.status().ToString(), nullptr;
-      const auto constants = CompareModules(*module, samples);
+      const auto constants = CompareModules(*module, hlo::kExtent, samples);
       if (!constants.ok()) return *why = constants.status().ToString(), nullptr;
       auto plan = builder.CompileForAllLengths(*std::move(module), *constants, extent, bound);
       if (plan.ok()) return *std::move(plan);

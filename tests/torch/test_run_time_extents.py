@@ -203,6 +203,34 @@ def test_ends_of_slices_are_no_lengths(strict):
         assert torch.equal(on_device.grad.cpu(), x.grad)
 
 
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+TABLES = {
+    "linear interpolation": lambda x: F.interpolate(x, scale_factor=2, mode="linear"),
+    "nearest": lambda x: F.interpolate(x, scale_factor=2),
+    "areas": lambda x: F.interpolate(x, size=3, mode="area"),
+    "adaptive pooling": lambda x: F.adaptive_avg_pool1d(x, 3),
+    "a window": lambda x: x * torch.hann_window(x.shape[-1], device=x.device),
+    "a transform": lambda x: torch.fft.fft(x).real,
+    "circular padding": lambda x: F.pad(x, (2, 2), mode="circular"),
+    "windows of all places": lambda x: x.unfold(-1, 3, 1).contiguous(),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_a_length_are_never_made_for_all_lengths(name, strict):
+    """They have as many entries as the extent, which stands for any number."""
+    before = resident_bytes()
+    for length in (6, 7, 9, 12):
+        x = torch.randn(2, 3, length)
+        torch.testing.assert_close(
+            TABLES[name](x.to("neuron")).cpu(), TABLES[name](x), rtol=1e-5, atol=1e-5
+        )
+    assert resident_bytes() - before < 500 << 20
+
+
 MODES = {
     "norm of a transform": lambda x, m: torch.fft.fft(x, norm=("backward", "ortho", "forward")[m]),
     "reduction of a loss": lambda x, m: F.mse_loss(x, -x, reduction=("none", "mean", "sum")[m]),
