@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from benchmarks.decode import decode
 from benchmarks.gpt import GptLike, training_step
 from benchmarks.measure import Record, compare
 from benchmarks.process import process
@@ -204,4 +205,5 @@ def gpt_step() -> Iterator[Record]:
             yield compare("gpt_step", case_name, ours, steps["cpu"], rounds=2)
 
 
+case(decode)
 case(process)
