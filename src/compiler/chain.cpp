@@ -61,15 +61,21 @@ class Former {
            kernel.hero->opcode() == hlo::Opcode::kDot && IsTensorEngineDot(*kernel.hero);
   }
 
+  // f(the buffer or member that is read), for every operand of the kernel's members.
+  template <typename F>
+  void ForEachRead(const Kernel& kernel, const F& f) const {
+    for (const Instruction* x : kernel.members)
+      for (const Instruction* operand : x->operands())
+        if (operand->shape().is_array()) f(plan_.ViewOf(operand).base);
+  }
+
   void FindReaders() {
     readers_.assign(plan_.kernel_of.size(), {});
     for (size_t k = 0; k < plan_.kernels.size(); ++k)
-      for (const Instruction* x : plan_.kernels[k].members)
-        for (const Instruction* operand : x->operands()) {
-          if (!operand->shape().is_array()) continue;
-          auto& list = readers_[static_cast<size_t>(plan_.ViewOf(operand).base->id())];
-          if (list.empty() || list.back() != k) list.push_back(k);
-        }
+      ForEachRead(plan_.kernels[k], [&](const Instruction* base) {
+        auto& list = readers_[static_cast<size_t>(base->id())];
+        if (list.empty() || list.back() != k) list.push_back(k);
+      });
     is_root_.assign(plan_.kernel_of.size(), false);
     const auto mark = [&](const Instruction* x) {
       is_root_[static_cast<size_t>(plan_.ViewOf(x).base->id())] = true;
@@ -79,22 +85,23 @@ class Former {
   }
 
   bool Reads(const Kernel& kernel, const std::vector<size_t>& stages) const {
-    for (const Instruction* x : kernel.members)
-      for (const Instruction* operand : x->operands())
-        if (operand->shape().is_array() &&
-            Holds(stages, plan_.KernelOf(plan_.ViewOf(operand).base)))
-          return true;
-    return ReadsPlaced(kernel, stages);
+    bool reads = false;
+    ForEachRead(kernel, [&](const Instruction* base) {
+      reads = reads || Holds(stages, plan_.KernelOf(base));
+    });
+    return reads || ReadsPlaced(kernel, stages);
   }
   // True if the kernel reads a buffer in which a value of the stages is only a part.
   bool ReadsPlaced(const Kernel& kernel, const std::vector<size_t>& stages) const {
-    for (const auto& [piece, place] : plan_.places) {  // NOLINT(*-pointer-iteration-order): any of
-      if (!Holds(stages, plan_.KernelOf(piece))) continue;
-      for (const Instruction* x : kernel.members)
-        for (const Instruction* operand : x->operands())
-          if (operand->shape().is_array() && plan_.ViewOf(operand).base == place.base) return true;
-    }
-    return false;
+    bool reads = false;
+    for (const size_t stage : stages)
+      for (const Instruction* piece : plan_.kernels[stage].members) {
+        const auto place = plan_.places.find(piece);
+        if (place == plan_.places.end()) continue;
+        ForEachRead(kernel,
+                    [&](const Instruction* base) { reads = reads || base == place->second.base; });
+      }
+    return reads;
   }
   static bool Holds(const std::vector<size_t>& stages, int kernel) {
     return kernel >= 0 &&
@@ -222,8 +229,14 @@ class Former {
       chain.stages.push_back(std::move(stage));
       stage = Kernel();
     }
-    plan_.kernels[stages.back()] = std::move(chain);
-    FindReaders();
+    Kernel& merged = plan_.kernels[stages.back()];
+    merged = std::move(chain);
+    // What its stages read is the chain's to read now.
+    ForEachRead(merged, [&](const Instruction* base) {
+      auto& list = readers_[static_cast<size_t>(base->id())];
+      std::erase_if(list, [&](size_t k) { return Holds(stages, static_cast<int>(k)); });
+      list.insert(std::lower_bound(list.begin(), list.end(), stages.back()), stages.back());
+    });
   }
 
   const CanonicalModule& canonical_;
