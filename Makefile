@@ -91,7 +91,7 @@ format: $(VENV)/.requirements-develop
 generate: $(VENV)/.requirements-test build
 	@$(BIN)/python scripts/generate.py
 
-bench: $(VENV)/.requirements-demo build
+bench: $(VENV)/.requirements-test build
 	@$(BIN)/python -m benchmarks
 
 clean:

@@ -1,4 +1,4 @@
-"""python -m benchmarks [--only small_op,gemm] [--json FILE]: ratios to PyTorch CPU."""
+"""python -m benchmarks [--only small_op,gemm] [--json FILE]: ratios to PyTorch CPU, or to a bar."""
 
 import argparse
 import sys
@@ -25,11 +25,12 @@ def main() -> int:
     records = []
     for name in track(arguments.only.split(","), description="benchmarks"):
         records.extend(CASES[name]())
-    table = Table(title=f"Time relative to PyTorch CPU, {records[0].host}")
+    table = Table(title=f"Time relative to a reference, {records[0].host}")
     for column in ("bench", "case", "unit"):
         table.add_column(column)
-    for column in ("neuron", "CPU", "ratio", "spread"):
+    for column in ("neuron", "reference", "ratio", "spread"):
         table.add_column(column, justify="right")
+    table.add_column("against")
     for r in records:
         table.add_row(
             r.bench,
@@ -39,8 +40,12 @@ def main() -> int:
             f"{r.ref:g}",
             f"{r.ratio:.2f}",
             f"{r.spread:.0%}",
+            r.against,
         )
     Console().print(table)
+    for r in records:
+        if r.details:
+            print(f"{r.case}:", ", ".join(f"{name} {value:g}" for name, value in r.details.items()))
     if arguments.json:
         with arguments.json.open("a") as out:
             out.writelines(record.to_json() + "\n" for record in records)

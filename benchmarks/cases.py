@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from benchmarks.compile_time import gpt2_compile, single_op_compile
 from benchmarks.decode import decode
 from benchmarks.gpt import GptLike, training_step
 from benchmarks.measure import Record, compare
@@ -207,3 +208,5 @@ def gpt_step() -> Iterator[Record]:
 
 case(decode)
 case(process)
+case(single_op_compile)
+case(gpt2_compile)

@@ -13,8 +13,8 @@ import platform
 import statistics
 import subprocess
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Record:
     spread: float
     host: str
     commit: str
+    details: Mapping[str, float] = field(default_factory=dict)  # further figures, unit in the name
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -90,17 +91,47 @@ def compare(
         theirs.append(settled_seconds(reference))
         mine.append(settled_seconds(ours))
     scale = {"ms": 1e3, "us": 1e6}[unit.split("/")[0]] / calls
-    a, b = statistics.median(mine), statistics.median(theirs)
-    quarters = statistics.quantiles(mine, n=4)
+    return record(
+        bench, case, unit, [t * scale for t in mine], statistics.median(theirs) * scale, against
+    )
+
+
+def against_bar(
+    bench: str,
+    case: str,
+    times: Sequence[float],
+    *,
+    bar: float,
+    unit: str,
+    details: Mapping[str, float],
+) -> Record:
+    """A record of what has no counterpart on the CPU: the reference is what it may take at most."""
+    rounded = {name: round(value, 3) for name, value in details.items()}
+    return record(bench, case, unit, times, bar, "bar", rounded)
+
+
+def record(
+    bench: str,
+    case: str,
+    unit: str,
+    times: Sequence[float],
+    reference: float,
+    against: str,
+    details: Mapping[str, float] | None = None,
+) -> Record:
+    """Of what was timed one by one; the reference is one figure."""
+    ours = statistics.median(times)
+    quarters = statistics.quantiles(times, n=4)
     return Record(
         bench=bench,
         case=case,
         unit=unit,
-        ours=round(a * scale, 4),
-        ref=round(b * scale, 4),
+        ours=round(ours, 4),
+        ref=round(reference, 4),
         against=against,
-        ratio=round(a / b, 3),
-        spread=round((quarters[2] - quarters[0]) / a, 3),
+        ratio=round(ours / reference, 3),
+        spread=round((quarters[2] - quarters[0]) / ours, 3),
         host=host(),
         commit=commit(),
+        details=details or {},
     )

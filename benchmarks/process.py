@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from benchmarks.measure import Record, commit, host
+from benchmarks.measure import Record, record
 
 ROUNDS = 7
 STEPS = 3
@@ -42,23 +42,6 @@ def printed(script: str, *arguments: str, **environment: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-def record(case: str, unit: str, ours: list[float], ref: list[float], against: str) -> Record:
-    a, b = statistics.median(ours), statistics.median(ref)
-    quarters = statistics.quantiles(ours, n=4)
-    return Record(
-        bench="process",
-        case=case,
-        unit=unit,
-        ours=round(a, 1),
-        ref=round(b, 1),
-        against=against,
-        ratio=round(a / b, 3),
-        spread=round((quarters[2] - quarters[0]) / a, 3),
-        host=host(),
-        commit=commit(),
-    )
-
-
 def process() -> Iterator[Record]:
     """`import torch` with the backend and without; peak memory of a few GPT-like steps."""
     ours, ref = [], []
@@ -67,11 +50,12 @@ def process() -> Iterator[Record]:
         if n > 0:  # the first fills the page cache
             ours.append(times[0])
             ref.append(times[1])
-    yield record("import torch", "ms", ours, ref, "without the backend")
+    reference = statistics.median(ref)
+    yield record("process", "import torch", "ms", ours, reference, "without the backend")
     peaks = {
         device: [printed(STEP + PEAK, device, str(STEPS)) / 1024 for _ in range(2)]
         for device in ("neuron", "cpu")
     }
-    yield record(
-        "peak memory, GPT-like fp32 eager", "MB", peaks["neuron"], peaks["cpu"], "cpu eager"
-    )
+    reference = statistics.median(peaks["cpu"])
+    name = "peak memory, GPT-like fp32 eager"
+    yield record("process", name, "MB", peaks["neuron"], reference, "cpu eager")
