@@ -22,13 +22,8 @@ class Copies {
     return true;
   }
 
-  bool HasTurns() const { return turn_.has_value(); }
-  bool Overlap() const {
-    for (const auto& [begin, end] : turns_)
-      for (const auto& [other, other_end] : shared_)
-        if (begin < other_end && other < end) return true;
-    return false;
-  }
+  bool HasTurns() const { return !sbuf_.turns.empty() || !psum_.turns.empty(); }
+  bool Overlap() const { return sbuf_.Overlap() || psum_.Overlap(); }
 
  private:
   bool Match(const isa::Operand& a, const isa::Operand& b) {
@@ -53,28 +48,41 @@ class Copies {
     return a == b;
   }
 
-  // Tiles of the copies are as far apart as every other pair is, or the same one.
+  // One of the memories on chip.
+  struct Tiles {
+    std::optional<int64_t> turn;                             // how far apart the copies' tiles are
+    std::vector<std::pair<int64_t, int64_t>> turns, shared;  // bytes of a partition
+
+    bool Overlap() const {
+      for (const auto& [begin, end] : turns)
+        for (const auto& [other, other_end] : shared)
+          if (begin < other_end && other < end) return true;
+      return false;
+    }
+  };
+
+  // Tiles of the copies are as far apart as every other pair in that memory, or the same one.
   bool TakesTurns(isa::AccessPattern a, const isa::AccessPattern& b) {
     if (!a.offset.is_constant() || !b.offset.is_constant()) return false;
     const int64_t turn = b.offset.base - a.offset.base;
     const isa::ByteRange range = isa::Footprint(a, nullptr);
     a.offset = b.offset;
     if (!(a == b)) return false;
+    Tiles& tiles = a.memory == isa::Memory::kSbuf ? sbuf_ : psum_;
     if (turn == 0) {
-      shared_.push_back({range.begin, range.end});
+      tiles.shared.push_back({range.begin, range.end});
       return true;
     }
-    if (turn_.value_or(turn) != turn) return false;
-    turn_ = turn;
-    turns_.push_back({range.begin, range.end});
-    turns_.push_back({range.begin + turn, range.end + turn});
+    if (tiles.turn.value_or(turn) != turn) return false;
+    tiles.turn = turn;
+    tiles.turns.push_back({range.begin, range.end});
+    tiles.turns.push_back({range.begin + turn, range.end + turn});
     return true;
   }
 
   const isa::Register counter_;
   const int64_t half_;
-  std::optional<int64_t> turn_;
-  std::vector<std::pair<int64_t, int64_t>> turns_, shared_;  // bytes of a partition
+  Tiles sbuf_, psum_;
 };
 
 }  // namespace

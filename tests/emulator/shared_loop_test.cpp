@@ -184,6 +184,55 @@ TEST(SharedLoops, AreAsIfWalked) {
   }
 }
 
+// A dot's tiles in SBUF and in PSUM take turns, as far apart as suits each memory: its two copies
+// are a loop of one.
+TEST(SharedLoops, AreRolledWhereTilesOfBothMemoriesTakeTurns) {
+  const auto dot = [](int64_t psum_turn, int second_value) {
+    isa::ProgramBuilder b("copies", isa::Target::kTrn2);
+    for (const char* name : {"input0", "input1"})
+      b.AddTensor({.name = name, .kind = isa::TensorKind::kInput, .bytes = kBytes});
+    for (const char* name : {"output0", "output1"})
+      b.AddTensor({.name = name, .kind = isa::TensorKind::kInOut, .bytes = kBytes});
+    const AccessPattern panel = RandomLoop::Sbuf(kDepth, 0);
+    b.Emit(Opcode::dma_copy, Engine::kDma, {panel, RandomLoop::Hbm(kInput0, 0, kDepth)});
+    const Affine row = Affine::Of(b.LoopBegin(0, 4, 2, 2));
+    for (int64_t copy = 0; copy < 2; ++copy) {
+      const Affine at = (row + Affine(copy)) * kTile;
+      const auto stationary =
+          AccessPattern::Sbuf(DType::kF32, 0, kDepth, (1 + 3 * copy) * kColumns * 4, {{1, kRows}});
+      const AccessPattern value = RandomLoop::Sbuf(kRows, copy == 0 ? 2 : second_value);
+      const AccessPattern sum =
+          AccessPattern::Psum(DType::kF32, 0, kRows, copy * psum_turn, {{1, kColumns}});
+      b.Emit(Opcode::dma_transpose, Engine::kDma,
+             {stationary,
+              AccessPattern::Hbm(DType::kF32, kInput1, at, kRows, kColumns, {{1, kDepth}})});
+      b.Emit(Opcode::nc_matmul, Engine::kTensor, {sum, stationary, panel, int64_t{0}});
+      b.Emit(Opcode::tensor_copy, Engine::kVector, {value, sum});
+      b.Emit(Opcode::dma_copy, Engine::kDma, {RandomLoop::Hbm(kOutput0, at), value});
+    }
+    b.LoopEnd();
+    auto program = std::move(b).Build();
+    EXPECT_TRUE(program.ok()) << program.status().ToString();
+    return *program;
+  };
+  static auto* machine = new Machine(*ReadMachineConfig());
+  Core& core = **machine->core(0);
+  for (const auto& [psum_turn, second_value] : {std::pair{2048, 5}, {0, 5}, {2048, 6}}) {
+    const isa::Program program = dot(psum_turn, second_value);
+    std::vector<Step> steps = DecodedSteps(program, core);
+    const auto loops = FindSharedLoops(program, steps, {}, Liveness(program, steps));
+    ASSERT_EQ(loops.size(), 1U);
+    EXPECT_EQ(loops[0]->copies, second_value == 5 ? 2 : 1);  // 6: not as far as its neighbour
+    setenv("TORCHNEURON_INSTRUCTION_GROUPS", "0", 1);
+    const Outcome want = RunProgram(program, false);
+    unsetenv("TORCHNEURON_INSTRUCTION_GROUPS");
+    const Outcome got = RunProgram(program, false);
+    EXPECT_EQ(got.counters, want.counters);
+    EXPECT_EQ(got.duration_ps, want.duration_ps);
+    EXPECT_TRUE(got.bytes == want.bytes);
+  }
+}
+
 // An iteration out of bounds is the walked loop's to report.
 TEST(SharedLoops, LeaveErrorsToTheWalk) {
   isa::ProgramBuilder b("far", isa::Target::kTrn2);
