@@ -116,8 +116,10 @@ const Core::OwnMemories* Core::own_memories(int worker) {
     const isa::TargetRow& row = isa::RowOf(target_);
     auto sbuf = OnChipMemory::Create(row.sbuf_bytes_per_partition);
     auto psum = OnChipMemory::Create(row.psum_bytes_per_partition);
-    if (!sbuf.ok() || !psum.ok()) return nullptr;
-    own = std::make_unique<OwnMemories>(OwnMemories{*std::move(sbuf), *std::move(psum)});
+    auto packed = Mapping::Reserve(row.sbuf_bytes_per_partition * isa::kPartitions, true);
+    if (!sbuf.ok() || !psum.ok() || !packed.ok()) return nullptr;
+    own = std::make_unique<OwnMemories>(
+        OwnMemories{*std::move(sbuf), *std::move(psum), *std::move(packed)});
   }
   return own.get();
 }
@@ -131,6 +133,8 @@ Status Core::Claim() {
   const isa::TargetRow& row = isa::RowOf(target_);
   NEURON_ASSIGN_OR_RETURN(sbuf_, OnChipMemory::Create(row.sbuf_bytes_per_partition));
   NEURON_ASSIGN_OR_RETURN(psum_, OnChipMemory::Create(row.psum_bytes_per_partition));
+  NEURON_ASSIGN_OR_RETURN(packed_,
+                          Mapping::Reserve(row.sbuf_bytes_per_partition * isa::kPartitions, true));
   claimed_ = true;
   return OkStatus();
 }

@@ -52,11 +52,15 @@ class Core {
   isa::Target target() const { return target_; }
   const OnChipMemory& sbuf() const { return sbuf_; }
   const OnChipMemory& psum() const { return psum_; }
+  // Tiles of SBUF that only dots read, in the order in which the host reads them (packed_tile.h):
+  // as many bytes as SBUF has.
+  char* packed() const { return packed_.data(); }
   Hbm& hbm() { return *hbm_; }
-  // SBUF and PSUM of a host thread that works on another iteration of the same loop
+  // The memories of a host thread that works on another iteration of the same loop
   // (shared_loop.h). Numbers from 1 on; nullptr if the host refuses the memory.
   struct OwnMemories {
     OnChipMemory sbuf, psum;
+    Mapping packed;
   };
   const OwnMemories* own_memories(int worker);
   // Reduce registers of the Vector and Scalar engines, one per partition, from the pattern's first.
@@ -85,6 +89,7 @@ class Core {
   std::unique_ptr<Core> second_;
   bool claimed_ = false;
   OnChipMemory sbuf_, psum_;
+  Mapping packed_;
   std::map<int, std::unique_ptr<OwnMemories>> own_memories_;  // by worker
   float vector_[isa::kPartitions] = {};
   float scalar_[isa::kPartitions] = {};

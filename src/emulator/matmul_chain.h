@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/operation.h"
+#include "emulator/packing.h"
 
 namespace neuron::emulator {
 
@@ -17,6 +18,11 @@ bool StartsChain(const Operation& op);
 // Adds to the tile of `first`, which starts a chain.
 bool ContinuesChain(const Operation& first, const Operation& op);
 double MatmulNs(const Operation& op);  // estimate for one host thread
+
+// Whether operands of this matmul may lie packed (packed_tile.h), and that one does: tile `tile` of
+// the operation begins with `column` of a packed tile.
+bool MayReadPacked(const Operation& op);
+void ReadPacked(Operation* op, size_t tile, const Packing& packing, int64_t column);
 
 // Same bits as one by one: columns are shared between host threads, K is not.
 Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns,

@@ -28,7 +28,7 @@ struct BoundTensor {
 };
 
 // In a loop that host threads share: whether each has this tile for itself, and where.
-enum class Own : uint8_t { kNo, kSbuf, kPsum };
+enum class Own : uint8_t { kNo, kSbuf, kPsum, kPacked };
 
 // One tile operand.
 struct TileRef {
@@ -39,6 +39,7 @@ struct TileRef {
   bool dynamic = false;  // counts or steps come from registers
   bool flat = false;     // the shape is flattened to a single row
   bool written = false;
+  bool packed = false;  // lies in the core's packed memory (packed_tile.h)
   Own own = Own::kNo;
   uint8_t num_terms = 0;
   isa::Affine::Term terms[isa::Affine::kMaxTerms];
@@ -55,7 +56,7 @@ struct Execution {
   const BoundTensor* tensors = nullptr;
   Counters* counters = nullptr;
   int64_t* loop_ends = nullptr;  // by register: the bound its loop was entered with
-  int64_t own_shift[3] = {};     // by Own: bytes to this thread's memory
+  int64_t own_shift[4] = {};     // by Own: bytes to this thread's memory
 
   // Address and shape of a tile; `storage` holds the shape if counts are dynamic. OutOfRange if
   // an HBM pattern leaves the bound tensor.
@@ -78,6 +79,10 @@ struct Operation {
   template <typename T>
   const T& as() const {
     return static_cast<const T&>(*payload);
+  }
+  template <typename T>
+  T& as() {
+    return static_cast<T&>(*payload);
   }
 };
 

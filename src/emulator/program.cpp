@@ -8,6 +8,7 @@
 #include "emulator/decode_step.h"
 #include "emulator/group_loop.h"
 #include "emulator/hazards.h"
+#include "emulator/packed_tile.h"
 #include "emulator/parallel.h"
 #include "emulator/perturb.h"
 #include "emulator/row_io.h"
@@ -83,10 +84,11 @@ Status LoadedProgram::Decode() {
       steps_[group->first].group = group.get();
       if (IsLoopBody(*group, steps_)) steps_[group->first - 1].loop_body = group.get();
     }
-    batches_ = FindBatches(program_, steps_);
-    for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
     sum_loops_ = FindSumLoops(steps_);
     for (const auto& loop : sum_loops_) steps_[loop->loops[0]].sums = loop.get();
+    PackTiles(program_, core_, steps_, groups_, sum_loops_, liveness);
+    batches_ = FindBatches(program_, steps_);
+    for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
     shared_loops_ = FindSharedLoops(program_, steps_, groups_, liveness);
     for (const auto& loop : shared_loops_) steps_[loop->begin].shared = loop.get();
   }
@@ -301,6 +303,7 @@ Status LoadedProgram::RunIterations(const SharedLoop& loop, const LoopRange& ran
     };
     mine.own_shift[static_cast<int>(Own::kSbuf)] = shift(own->sbuf, core_.sbuf());
     mine.own_shift[static_cast<int>(Own::kPsum)] = shift(own->psum, core_.psum());
+    mine.own_shift[static_cast<int>(Own::kPacked)] = own->packed.data() - core_.packed();
   }
   for (int64_t trip = first; trip < last; ++trip) {
     mine.registers[range.counter] = range.begin + trip * range.step;

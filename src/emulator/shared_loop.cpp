@@ -82,6 +82,7 @@ std::unique_ptr<SharedLoop> PlainLoop(const isa::Program& program, const std::ve
 }
 
 Own OwnPlace(const TileRef& tile) {
+  if (tile.packed) return Own::kPacked;
   return tile.pattern->memory == isa::Memory::kPsum ? Own::kPsum : Own::kSbuf;
 }
 

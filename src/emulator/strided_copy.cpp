@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulator/packing.h"
 #include "emulator/parallel.h"
+#include "emulator/transpose.h"
 
 namespace neuron::emulator {
 namespace {
@@ -238,18 +240,15 @@ void RunShared(const CopyPlan& plan, const Tile& dst, const Tile& src) {
 
 namespace {
 
-struct Copy : Operation::Payload {
-  CopyPlan plan;
-  bool dynamic = false;
-};
-
 Status ExecuteCopy(const Operation& operation, Execution& execution) {
-  const auto& copy = operation.as<Copy>();
+  const auto& copy = operation.as<Movement>();
   ResolvedTiles<2> tiles;
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const Tile& dst = tiles.tile[0];
   const Tile& src = tiles.tile[1];
-  if (copy.dynamic) {
+  if (copy.packing != nullptr) {
+    Pack(*copy.packing, src.data, dst.data);
+  } else if (copy.dynamic) {
     RunShared(PlanCopy(*dst.shape, *src.shape), dst, src);
   } else {
     RunShared(copy.plan, dst, src);
@@ -259,10 +258,19 @@ Status ExecuteCopy(const Operation& operation, Execution& execution) {
 
 }  // namespace
 
+const Movement* MovementOf(const Operation& operation) {
+  if (!IsCopy(operation) && !IsTranspose(operation)) return nullptr;
+  return &operation.as<Movement>();
+}
+
+void SetPacking(Operation* operation, const Packing& packing) {
+  operation->as<Movement>().packing = std::make_shared<const Packing>(packing);
+}
+
 bool IsCopy(const Operation& operation) { return operation.execute == ExecuteCopy; }
 
 Status DecodeCopy(const DecodeInput& input, Operation* op) {
-  auto copy = std::make_unique<Copy>();
+  auto copy = std::make_unique<Movement>();
   const TileRef& dst = op->tiles[input.AddTile(op, "dst")];
   const bool dst_dynamic = dst.dynamic;
   const TileShape shape = dst.shape;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "emulator/decoder.h"
 #include "emulator/tile.h"
@@ -32,6 +33,18 @@ CopyPlan PlanCopy(const TileShape& dst, const TileShape& src);
 void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, const Tile& src);
 // The same, shared between host threads where it is long.
 void RunShared(const CopyPlan& plan, const Tile& dst, const Tile& src);
+
+// An instruction that copies or transposes: what is moved, and where to.
+struct Packing;
+struct Movement : Operation::Payload {
+  CopyPlan plan;
+  bool dynamic = false;
+  std::shared_ptr<const Packing> packing;  // of its destination, if it lies packed
+};
+// nullptr if it is another instruction.
+const Movement* MovementOf(const Operation& operation);
+// The destination's tile is packed from now on (packed_tile.h).
+void SetPacking(Operation* operation, const Packing& packing);
 
 // An instruction that copies operand src to operand dst bit by bit.
 Status DecodeCopy(const DecodeInput& input, Operation* op);

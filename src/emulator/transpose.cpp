@@ -1,14 +1,13 @@
 #include "emulator/transpose.h"
 
+#include "emulator/packing.h"
 #include "emulator/strided_copy.h"
 
 namespace neuron::emulator {
 namespace {
 
-struct Transpose : Operation::Payload {
-  CopyPlan plan;
+struct Transpose : Movement {
   TileShape swapped;
-  bool dynamic = false;
 };
 
 // The same memory with rows as the last free dimension and the free dimensions as rows first.
@@ -28,6 +27,10 @@ Status Execute(const Operation& operation, Execution& execution) {
   ResolvedTiles<2> tiles;
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const Tile& dst = tiles.tile[0];
+  if (transpose.packing != nullptr) {
+    Pack(*transpose.packing, tiles.tile[1].data, dst.data);
+    return OkStatus();
+  }
   if (!transpose.dynamic) {
     RunShared(transpose.plan, dst, Tile{tiles.tile[1].data, &transpose.swapped});
     return OkStatus();

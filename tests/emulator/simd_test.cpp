@@ -326,19 +326,86 @@ TEST(Matmul, MatchesDoubleOnEveryTarget) {
           for (int64_t p = 0; p < k; ++p) want += double{a[p * m + i]} * b[p * n + j];
           ASSERT_NEAR(out[i * n + j], want, 1e-5) << SimdName(static_cast<Simd>(s));
         }
-      if (table->matmul_bf16 == nullptr) continue;
+      if (table->dot_bf16 == nullptr) continue;
       std::vector<uint16_t> a16(k * m), b16(k * n);
       for (size_t i = 0; i < a.size(); ++i) a16[i] = ToBFloat16(a[i]).bits;
       for (size_t i = 0; i < b.size(); ++i) b16[i] = ToBFloat16(b[i]).bits;
-      alignas(64) static char aligned[kMatmulScratchBytes];
-      table->matmul_bf16(out.data(), n * 4, a16.data(), m * 2, b16.data(), n * 2, k, m, n, false,
-                         aligned);
+      // As pairs, in blocks.
+      const auto packed = [&](const std::vector<uint16_t>& from, int64_t columns, int64_t block) {
+        std::vector<uint32_t> words((k + 1) / 2 * columns);
+        DotOperand operand{.data = reinterpret_cast<const char*>(words.data()),
+                           .block = block * ((k + 1) / 2) * 4,
+                           .step = block * 4,
+                           .whole = columns / block,
+                           .last_step = columns % block * 4};
+        for (int64_t c = 0; c < columns; c += block) {
+          const int64_t width = std::min(block, columns - c);
+          table->pair_rows(&words[c * ((k + 1) / 2)], width * 4, &from[c], columns * 2, k, width);
+        }
+        return std::pair(std::move(words), operand);
+      };
+      const auto [a_words, stationary] = packed(a16, m, kDotRows);
+      const auto [b_words, moving] = packed(b16, n, kDotColumns);
+      const DotPart part{stationary, moving, (k + 1) / 2};
+      table->dot_bf16(out.data(), n * 4, &part, 1, m, n, false);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           double want = 0;
           for (int64_t p = 0; p < k; ++p)
             want += double{ToFloat(BFloat16{a16[p * m + i]})} * ToFloat(BFloat16{b16[p * n + j]});
           ASSERT_NEAR(out[i * n + j], want, 1e-5);
+        }
+    }
+  }
+}
+
+// Operands in blocks, whether packed or as they lie, in several parts: the same bits as dense ones.
+TEST(Matmul, InBlocksIsTheSameBitsAsDense) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> value(-1, 1);
+  std::vector<char> scratch(kMatmulScratchBytes);
+  const auto pack = [](const float* from, int64_t k, int64_t columns, int64_t block) {
+    std::vector<float> packed;
+    for (int64_t c = 0; c < columns; c += block)
+      for (int64_t p = 0; p < k; ++p)
+        packed.insert(packed.end(), from + p * columns + c,
+                      from + p * columns + std::min(c + block, columns));
+    return packed;
+  };
+  for (const auto& [parts, k, m, n] : {std::array<int64_t, 4>{1, 128, 128, 512},
+                                       {3, 5, 13, 144},
+                                       {4, 3, 1, 16},
+                                       {2, 31, 33, 33},
+                                       {4, 7, 31, 95},
+                                       {1, 1, 2, 4}}) {
+    std::vector<float> a(parts * k * m), b(parts * k * n), initial(m * n);
+    for (std::vector<float>* values : {&a, &b, &initial})
+      for (float& x : *values) x = value(random);
+    for (int s = 0; s < kNumSimd; ++s) {
+      const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+      if (table == nullptr || table->dot_f32 == nullptr) continue;
+      for (const bool accumulate : {false, true})
+        for (const bool packed : {false, true}) {
+          std::vector<float> want = initial;
+          std::vector<DotPart> dots;
+          std::vector<std::vector<float>> room;
+          const auto operand = [&](const float* from, int64_t columns, int64_t block) {
+            if (!packed)
+              return DotOperand{reinterpret_cast<const char*>(from), block * 4, columns * 4,
+                                INT64_MAX, 0};
+            room.push_back(pack(from, k, columns, block));
+            return DotOperand{reinterpret_cast<const char*>(room.back().data()), block * k * 4,
+                              block * 4, columns / block, columns % block * 4};
+          };
+          for (int64_t p = 0; p < parts; ++p) {
+            table->matmul_f32(want.data(), n * 4, &a[p * k * m], m * 4, &b[p * k * n], n * 4, k, m,
+                              n, accumulate || p > 0, scratch.data());
+            const DotOperand stationary = operand(&a[p * k * m], m, kDotRows);
+            dots.push_back({stationary, operand(&b[p * k * n], n, kDotColumns), k});
+          }
+          std::vector<float> out = initial;
+          table->dot_f32(out.data(), n * 4, dots.data(), parts, m, n, accumulate);
+          EXPECT_EQ(out, want) << SimdName(static_cast<Simd>(s)) << " " << m << "x" << n;
         }
     }
   }

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "emulator/matmul_chain.h"
+#include "emulator/packing.h"
 #include "emulator/parallel.h"
 #include "emulator/region.h"
 #include "emulator/row_io.h"
@@ -15,13 +17,22 @@ namespace {
 constexpr int64_t kPanel = 512;              // columns of the moving operand taken at once
 constexpr int64_t kGrain = 64;               // columns that one host thread takes at least
 constexpr int64_t kPitch = kPanel * 4 + 64;  // of packed rows: no power of two
+constexpr int64_t kPairsPanel = 64;          // columns that are packed in pairs at once
+constexpr int64_t kParts = 4;  // stretches of K taken at once: a block's stay in the caches
+
+// An operand that begins with this column of a packed tile.
+struct PackedOperand {
+  Packing packing;
+  int64_t column = 0;
+};
 
 struct Matmul : Operation::Payload {
   const KernelTable* kernels = nullptr;
   bool accumulate = false;
-  bool brain = false;       // both operands bf16, on a target with a bf16 dot
-  bool double_row = false;  // the outermost free dimension is a second half of K
-  bool narrow_out = false;  // dst is not fp32
+  bool brain = false;                      // both operands bf16, on a target with a bf16 dot
+  bool double_row = false;                 // the outermost free dimension is a second half of K
+  bool narrow_out = false;                 // dst is not fp32
+  std::optional<PackedOperand> packed[2];  // stationary, moving
   // Not empty: the operands can be read where they lie, in runs of `run` columns that begin here
   // (DotPieces) ...
   std::vector<int32_t> columns;
@@ -35,6 +46,8 @@ struct Packed {
   alignas(64) char moving[isa::kPartitions * kPitch];
   alignas(64) char out[isa::kPartitions * kPitch];
   alignas(64) char scratch[kMatmulScratchBytes];
+  alignas(64) char stationary_pairs[isa::kPartitions * isa::kPartitions * 4];
+  alignas(64) char moving_pairs[isa::kPartitions * kPairsPanel * 4];
 };
 Packed& ThreadPacked() {
   thread_local const std::unique_ptr<Packed> packed = std::make_unique<Packed>();
@@ -115,6 +128,95 @@ Rows DenseRows(const Matmul& matmul, const Tile& tile, int64_t first, int64_t n,
   return {packed, kPitch};
 }
 
+// One operand of a dot: dense rows, or packed already.
+struct Factor {
+  Rows rows;
+  const PackedOperand* packed = nullptr;
+};
+struct Factors {
+  int64_t k = 0;
+  Factor stationary, moving;
+};
+
+// Columns from `column` on, which begins a block, of rows as they lie.
+DotOperand BlocksOf(const Rows& rows, int64_t block, int64_t column) {
+  return {.data = rows.data + column * 4,
+          .block = block * 4,
+          .step = rows.stride,
+          .whole = INT64_MAX,
+          .last_step = 0};
+}
+
+// The same of rows of bf16: columns [first, last) as pairs, in `room`.
+DotOperand PairsOf(const Matmul& matmul, const Factors& factors, const Rows& rows, int64_t block,
+                   int64_t first, int64_t last, char* room) {
+  const Packing packing{.kernels = matmul.kernels,
+                        .k = factors.k,
+                        .columns = last - first,
+                        .block = block,
+                        .pairs = true,
+                        .k_stride = rows.stride,
+                        .column_stride = 2};
+  Pack(packing, 0, last - first, rows.data + first * 2, room);
+  return packing.At(room, 0);
+}
+
+// Columns [from, to) of dots that add to one result, in blocks; `from` begins one.
+void MultiplyBlocks(const Matmul& matmul, char* out, int64_t out_stride,
+                    std::span<const Factors> all, int64_t m, int64_t from, int64_t to,
+                    bool accumulate) {
+  const DotKernel dot = matmul.brain ? matmul.kernels->dot_bf16 : matmul.kernels->dot_f32;
+  DotPart parts[kParts];
+  int64_t count = 0;
+  const auto run = [&](int64_t first, int64_t last) {
+    if (count > 0)
+      dot(reinterpret_cast<float*>(out + first * 4), out_stride, parts, count, m, last - first,
+          accumulate);
+  };
+  const auto finish = [&] {
+    run(from, to);
+    accumulate = accumulate || count > 0;
+    count = 0;
+  };
+  for (const Factors& factors : all) {
+    const auto& [k, stationary, moving] = factors;
+    DotPart part;
+    part.steps = matmul.brain ? (k + 1) / 2 : k;
+    if (stationary.packed != nullptr) {
+      const auto& [packing, column] = *stationary.packed;
+      part.stationary = packing.At(stationary.rows.data, column);
+    } else if (!matmul.brain) {
+      part.stationary = BlocksOf(stationary.rows, kDotRows, 0);
+    } else {
+      finish();  // the room is taken
+      part.stationary = PairsOf(matmul, factors, stationary.rows, kDotRows, 0, m,
+                                ThreadPacked().stationary_pairs);
+    }
+    if (moving.packed != nullptr) {
+      const auto& [packing, column] = *moving.packed;
+      part.moving = packing.At(moving.rows.data, column + from);
+    } else if (!matmul.brain) {
+      part.moving = BlocksOf(moving.rows, kDotColumns, from);
+    } else {
+      finish();
+      count = 1;
+      for (int64_t first = from; first < to; first += kPairsPanel) {
+        const int64_t last = std::min(first + kPairsPanel, to);
+        part.moving = PairsOf(matmul, factors, moving.rows, kDotColumns, first, last,
+                              ThreadPacked().moving_pairs);
+        parts[0] = part;
+        run(first, last);
+      }
+      accumulate = true;
+      count = 0;
+      continue;
+    }
+    parts[count++] = part;
+    if (count == kParts) finish();
+  }
+  finish();
+}
+
 // About 100 GFLOPS in fp32, 200 in bf16, of one host core with AVX-512.
 double NsPerProduct(const Matmul& matmul) { return matmul.brain ? 0.01 : 0.02; }
 
@@ -132,8 +234,6 @@ void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, con
                 });
     return;
   }
-  const MatmulKernel kernel =
-      matmul.brain ? matmul.kernels->matmul_bf16 : matmul.kernels->matmul_f32;
   const Rows a = DenseRows(matmul, stationary, 0, m, packed.stationary);
   const bool direct = dst.shape->contiguous() && !matmul.narrow_out;
   const double ns_per_product = NsPerProduct(matmul);
@@ -143,9 +243,15 @@ void Multiply(const Matmul& matmul, const Tile& dst, const Tile& stationary, con
     const auto dot = [&](char* out, int64_t out_stride) {
       ParallelFor(n, kGrain, static_cast<double>(k * m * n) * ns_per_product,
                   [&](int64_t from, int64_t to) {
-                    kernel(reinterpret_cast<float*>(out + from * 4), out_stride, a.data, a.stride,
-                           b.data + from * (matmul.brain ? 2 : 4), b.stride, k, m, to - from,
-                           accumulate, ThreadPacked().scratch);
+                    if (matmul.brain) {
+                      const Factors factors{k, {a}, {b}};
+                      MultiplyBlocks(matmul, out, out_stride, {&factors, 1}, m, from, to,
+                                     accumulate);
+                      return;
+                    }
+                    matmul.kernels->matmul_f32(reinterpret_cast<float*>(out + from * 4), out_stride,
+                                               a.data, a.stride, b.data + from * 4, b.stride, k, m,
+                                               to - from, accumulate, ThreadPacked().scratch);
                   });
     };
     if (direct) {
@@ -176,6 +282,10 @@ TileShape HalfShape(const isa::AccessPattern& pattern, int64_t row_pitch,
 
 Status Execute(const Operation& operation, Execution& execution) {
   const auto& matmul = operation.as<Matmul>();
+  if (matmul.packed[0] || matmul.packed[1]) {
+    const Operation* const one = &operation;
+    return ExecuteChain({&one, 1}, MatmulNs(operation), execution);
+  }
   ResolvedTiles<3> tiles;
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const Tile& dst = tiles.tile[0];
@@ -220,8 +330,7 @@ Status Decode(const DecodeInput& input, Operation* op) {
   matmul->double_row =
       input.in.Integer("perf_mode") == static_cast<int64_t>(isa::PerfMode::kDoubleRow);
   matmul->narrow_out = op->tiles[0].shape.dtype != DType::kF32;
-  matmul->brain = input.kernels.matmul_bf16 != nullptr &&
-                  op->tiles[1].shape.dtype == DType::kBF16 &&
+  matmul->brain = input.kernels.dot_bf16 != nullptr && op->tiles[1].shape.dtype == DType::kBF16 &&
                   op->tiles[2].shape.dtype == DType::kBF16;
   if (MayTakePieces(*matmul, *op)) {
     matmul->columns = ColumnsOf(op->tiles[2].shape, &matmul->run);
@@ -279,28 +388,61 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
         stationary.rows() * stationary.elements() * moving.elements();
   }
   const auto& first = chain[0]->as<Matmul>();
-  const MatmulKernel kernel = first.brain ? first.kernels->matmul_bf16 : first.kernels->matmul_f32;
   const Tile& dst = tiles[0].tile[0];
+  const int64_t m = tiles[0].tile[1].elements();
   const int64_t n = tiles[0].tile[2].elements();
-  const int64_t bytes = first.brain ? 2 : 4;
-  // The bf16 dot packs the stationary operand once per part.
-  const int64_t grain = first.brain && n % (4 * kGrain) == 0 ? 2 * kGrain : kGrain;
+  std::vector<Factors> factors(chain.size());
+  bool blocks = first.brain;
+  bool packs = false;  // once per part of the columns
+  for (size_t i = 0; i < chain.size(); ++i) {
+    const auto& matmul = chain[i]->as<Matmul>();
+    const auto factor = [&](int side) {
+      const Tile& tile = tiles[i].tile[1 + side];
+      return Factor{{tile.data, tile.shape->row_stride},
+                    matmul.packed[side] ? &*matmul.packed[side] : nullptr};
+    };
+    factors[i] = {tiles[i].tile[1].rows(), factor(0), factor(1)};
+    blocks = blocks || matmul.packed[0] || matmul.packed[1];
+    packs = packs || (matmul.brain && !matmul.packed[0]);
+  }
+  const int64_t grain = packs && n % (4 * kGrain) == 0 ? 2 * kGrain : kGrain;
   ParallelFor(n, grain, estimated_ns, [&](int64_t from, int64_t to) {
-    for (size_t i = 0; i < chain.size(); ++i) {
-      const Tile& stationary = tiles[i].tile[1];
-      const Tile& moving = tiles[i].tile[2];
-      if (const auto& matmul = chain[i]->as<Matmul>(); matmul.in_runs) {
+    // Neighbours that are taken the same way are taken together.
+    for (size_t i = 0; i < chain.size();) {
+      const auto& matmul = chain[i]->as<Matmul>();
+      const bool accumulate = i > 0 || first.accumulate;
+      if (matmul.in_runs) {
+        const Tile& stationary = tiles[i].tile[1];
+        const Tile& moving = tiles[i].tile[2];
         DotPieces dot{.stationary = &stationary.data, .moving = &moving.data, .count = 1};
-        MultiplyInPlace(matmul, dst, dot, stationary, moving, from, to, i > 0 || first.accumulate);
-        continue;
+        MultiplyInPlace(matmul, dst, dot, stationary, moving, from, to, accumulate);
+        ++i;
+      } else if (blocks) {
+        const size_t begin = i;
+        while (i < chain.size() && !chain[i]->as<Matmul>().in_runs) ++i;
+        MultiplyBlocks(matmul, dst.data, dst.shape->row_stride,
+                       std::span(factors).subspan(begin, i - begin), m, from, to, accumulate);
+      } else {
+        const auto& [k, stationary, moving] = factors[i];
+        matmul.kernels->matmul_f32(
+            reinterpret_cast<float*>(dst.data + from * 4), dst.shape->row_stride,
+            stationary.rows.data, stationary.rows.stride, moving.rows.data + from * 4,
+            moving.rows.stride, k, m, to - from, accumulate, ThreadPacked().scratch);
+        ++i;
       }
-      kernel(reinterpret_cast<float*>(dst.data + from * 4), dst.shape->row_stride, stationary.data,
-             stationary.shape->row_stride, moving.data + from * bytes, moving.shape->row_stride,
-             stationary.rows(), stationary.elements(), to - from, i > 0 || first.accumulate,
-             ThreadPacked().scratch);
     }
   });
   return OkStatus();
+}
+
+bool MayReadPacked(const Operation& op) {
+  if (!StartsChain(op)) return false;
+  const auto& matmul = op.as<Matmul>();
+  return !matmul.in_runs && (matmul.brain || matmul.kernels->dot_f32 != nullptr);
+}
+
+void ReadPacked(Operation* op, size_t tile, const Packing& packing, int64_t column) {
+  op->as<Matmul>().packed[tile - 1] = PackedOperand{packing, column};
 }
 
 bool MayAddUp(const Operation& op) {

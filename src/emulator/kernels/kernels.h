@@ -1,9 +1,9 @@
 // The host code that instructions run on, one table per SIMD target.
 //
-// Every table computes the same bits, except `matmul_*` (a dot product's rounding follows the
-// target). All kernels work on dense rows; `dst` may equal an operand, but must not overlap it
-// otherwise. Values are fp32 or 32-bit integers; conversion to and from narrower types happens at
-// loads and stores.
+// Every table computes the same bits, except `matmul_*` and `dot_*` (a dot product's rounding
+// follows the target). All kernels work on dense rows; `dst` may equal an operand, but must not
+// overlap it otherwise. Values are fp32 or 32-bit integers; conversion to and from narrower types
+// happens at loads and stores.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,29 @@ struct DotPieces {
 inline constexpr int64_t kDotColumnsAhead = 4;
 using MatmulPiecesKernel = void (*)(float* out, int64_t out_stride, const DotPieces& dot,
                                     bool accumulate);
+// Operands of a dot in blocks: of so many rows of the result (stationary) or columns (moving).
+// Where a block's rows of K lie side by side, a dot reads memory in the order in which it lies.
+inline constexpr int64_t kDotRows = 16, kDotColumns = 32;
+struct DotOperand {
+  const char* data = nullptr;
+  int64_t block = 0;      // bytes from a block to the next
+  int64_t step = 0;       // bytes from a word to that of the next k
+  int64_t whole = 0;      // from this block on ...
+  int64_t last_step = 0;  // ... this is the step: a block of fewer columns
+
+  int64_t StepOf(int64_t at) const { return at < whole ? step : last_step; }
+};
+// A stretch of K. A word is one fp32, or a pair along K of bf16.
+struct DotPart {
+  DotOperand stationary, moving;
+  int64_t steps = 0;  // words
+};
+// out[m][n] (+)= the sum over the parts, one after the other, and over their words in order.
+using DotKernel = void (*)(float* out, int64_t out_stride, const DotPart* parts, int64_t count,
+                           int64_t m, int64_t n, bool accumulate);
+// dst[p][i] = the pair (src[2 p][i], src[2 p + 1][i]) of 16-bit elements; beyond `rows` zero.
+using PairKernel = void (*)(void* dst, int64_t dst_stride, const void* src, int64_t src_stride,
+                            int64_t rows, int64_t n);
 // dst[c][r] = src[r][c]; strides in bytes.
 using TransposeKernel = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
                                  int64_t rows, int64_t cols);
@@ -85,9 +108,12 @@ struct KernelTable {
   ConvertKernel load[kNumDomains][kNumDTypes] = {};
   ConvertKernel store[kNumDomains][kNumDTypes] = {};
   SelectKernel select = nullptr;
-  MatmulKernel matmul_f32 = nullptr, matmul_bf16 = nullptr;  // matmul_bf16: null if no such dot
-  MatmulPiecesKernel matmul_pieces = nullptr;                // fp32, the same bits as matmul_f32
-  TransposeKernel transpose[17] = {};                        // by element bytes: 1, 2, 4, 8, 16
+  MatmulKernel matmul_f32 = nullptr;
+  MatmulPiecesKernel matmul_pieces = nullptr;  // fp32, the same bits as matmul_f32
+  DotKernel dot_f32 = nullptr;                 // the same bits; null if blocks gain nothing
+  DotKernel dot_bf16 = nullptr;                // null if the target has no such dot ...
+  PairKernel pair_rows = nullptr;              // ... and then this, too
+  TransposeKernel transpose[17] = {};          // by element bytes: 1, 2, 4, 8, 16
   GridKernel grid[17] = {};
   StreamKernel stream = nullptr;
 };

@@ -258,11 +258,24 @@ void Pieces(float* out, int64_t out_stride, const DotPieces& dot, bool accumulat
 #endif
 }
 
+#if NEURON_SIMD_LEVEL == 2
+#include "emulator/kernels/dot_blocks.inl.h"
+
+struct FloatProduct {
+  static __m512 Add(__m512i x, __m512i y, __m512 c) {
+    return _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), c);
+  }
+};
+#endif
+
 }  // namespace matmul
 
 void FillMatmul(KernelTable& table) {
   table.matmul_f32 = matmul::F32;
   table.matmul_pieces = matmul::Pieces;
+#if NEURON_SIMD_LEVEL == 2
+  table.dot_f32 = matmul::DotInBlocks<matmul::FloatProduct>;
+#endif
 }
 
 }  // namespace neuron::emulator::NEURON_SIMD_NAMESPACE
