@@ -20,9 +20,9 @@ bool ContinuesChain(const Operation& first, const Operation& op);
 double MatmulNs(const Operation& op);  // estimate for one host thread
 
 // Whether operands of this matmul may lie packed (packed_tile.h), and that one does: tile `tile` of
-// the operation begins with `column` of a packed tile.
+// the operation begins with `column` of a packed tile, whose number is `late` if it is a late one.
 bool MayReadPacked(const Operation& op);
-void ReadPacked(Operation* op, size_t tile, const Packing& packing, int64_t column);
+void ReadPacked(Operation* op, size_t tile, const Packing& packing, int64_t column, int late);
 
 // Same bits as one by one: columns are shared between host threads, K is not.
 Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns,

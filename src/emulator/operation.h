@@ -56,6 +56,7 @@ struct Execution {
   const BoundTensor* tensors = nullptr;
   Counters* counters = nullptr;
   int64_t* loop_ends = nullptr;  // by register: the bound its loop was entered with
+  const char** late = nullptr;   // by late tile (packed_tile.h): its source, or nullptr
   int64_t own_shift[4] = {};     // by Own: bytes to this thread's memory
 
   // Address and shape of a tile; `storage` holds the shape if counts are dynamic. OutOfRange if

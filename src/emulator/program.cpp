@@ -86,7 +86,8 @@ Status LoadedProgram::Decode() {
     }
     sum_loops_ = FindSumLoops(steps_);
     for (const auto& loop : sum_loops_) steps_[loop->loops[0]].sums = loop.get();
-    PackTiles(program_, core_, steps_, groups_, sum_loops_, liveness);
+    late_.resize(
+        static_cast<size_t>(PackTiles(program_, core_, steps_, groups_, sum_loops_, liveness)));
     batches_ = FindBatches(program_, steps_);
     for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
     shared_loops_ = FindSharedLoops(program_, steps_, groups_, liveness);
@@ -122,7 +123,7 @@ Status LoadedProgram::Begin(std::span<BoundTensor> bound, Counters* counters) {
   NEURON_RETURN_IF_ERROR(PrepareRegisters(bound));
   initial_ = registers_;
   last_duration_ps_ = scoreboard_.DurationPs(registers_.data());
-  execution_ = {&core_, registers_.data(), bound.data(), counters, loop_end_.data()};
+  execution_ = {&core_, registers_.data(), bound.data(), counters, loop_end_.data(), late_.data()};
   pc_ = 0;
   log_.Clear();
   if (shadow_ != nullptr) {
@@ -294,6 +295,8 @@ Status LoadedProgram::RunIterations(const SharedLoop& loop, const LoopRange& ran
   std::vector<int64_t> loop_ends(mine.loop_ends, mine.loop_ends + loop_end_.size());
   mine.registers = registers->data();
   mine.loop_ends = loop_ends.data();
+  std::vector<const char*> late(late_.size());
+  mine.late = late.data();
   if (const int worker = WorkerNumber(); worker > 0) {
     const Core::OwnMemories* own = core_.own_memories(worker);
     if (own == nullptr)

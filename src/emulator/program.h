@@ -102,6 +102,7 @@ class LoadedProgram {
   std::vector<int64_t> registers_;
   std::vector<int64_t> initial_;    // registers at the start of the last execution
   std::vector<int64_t> loop_end_;   // by register: the bound its loop was entered with
+  std::vector<const char*> late_;   // by late tile (packed_tile.h)
   std::vector<BoundTensor> own_;    // by tensor: constants and scratch
   Execution execution_;             // between Begin and the end
   size_t pc_ = 0;                   // where Resume goes on

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "emulator/packing.h"
+#include "emulator/packed_tile.h"
 #include "emulator/parallel.h"
 #include "emulator/transpose.h"
 
@@ -247,7 +247,7 @@ Status ExecuteCopy(const Operation& operation, Execution& execution) {
   const Tile& dst = tiles.tile[0];
   const Tile& src = tiles.tile[1];
   if (copy.packing != nullptr) {
-    Pack(*copy.packing, src.data, dst.data);
+    FillPacked(operation, *copy.packing, src.data, dst.data, execution);
   } else if (copy.dynamic) {
     RunShared(PlanCopy(*dst.shape, *src.shape), dst, src);
   } else {
@@ -263,8 +263,8 @@ const Movement* MovementOf(const Operation& operation) {
   return &operation.as<Movement>();
 }
 
-void SetPacking(Operation* operation, const Packing& packing) {
-  operation->as<Movement>().packing = std::make_shared<const Packing>(packing);
+void SetPacking(Operation* operation, TilePacking packing) {
+  operation->as<Movement>().packing = std::make_shared<const TilePacking>(std::move(packing));
 }
 
 bool IsCopy(const Operation& operation) { return operation.execute == ExecuteCopy; }

@@ -35,16 +35,16 @@ void RunCopy(const CopyPlan& plan, const KernelTable& kernels, const Tile& dst, 
 void RunShared(const CopyPlan& plan, const Tile& dst, const Tile& src);
 
 // An instruction that copies or transposes: what is moved, and where to.
-struct Packing;
+struct TilePacking;
 struct Movement : Operation::Payload {
   CopyPlan plan;
   bool dynamic = false;
-  std::shared_ptr<const Packing> packing;  // of its destination, if it lies packed
+  std::shared_ptr<const TilePacking> packing;  // of its destination, if it lies packed
 };
 // nullptr if it is another instruction.
 const Movement* MovementOf(const Operation& operation);
 // The destination's tile is packed from now on (packed_tile.h).
-void SetPacking(Operation* operation, const Packing& packing);
+void SetPacking(Operation* operation, TilePacking packing);
 
 // An instruction that copies operand src to operand dst bit by bit.
 Status DecodeCopy(const DecodeInput& input, Operation* op);

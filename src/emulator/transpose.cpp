@@ -1,6 +1,6 @@
 #include "emulator/transpose.h"
 
-#include "emulator/packing.h"
+#include "emulator/packed_tile.h"
 #include "emulator/strided_copy.h"
 
 namespace neuron::emulator {
@@ -28,7 +28,7 @@ Status Execute(const Operation& operation, Execution& execution) {
   NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
   const Tile& dst = tiles.tile[0];
   if (transpose.packing != nullptr) {
-    Pack(*transpose.packing, tiles.tile[1].data, dst.data);
+    FillPacked(operation, *transpose.packing, tiles.tile[1].data, dst.data, execution);
     return OkStatus();
   }
   if (!transpose.dynamic) {

@@ -24,6 +24,7 @@ constexpr int64_t kParts = 4;  // stretches of K taken at once: a block's stay i
 struct PackedOperand {
   Packing packing;
   int64_t column = 0;
+  int late = -1;
 };
 
 struct Matmul : Operation::Payload {
@@ -48,6 +49,7 @@ struct Packed {
   alignas(64) char scratch[kMatmulScratchBytes];
   alignas(64) char stationary_pairs[isa::kPartitions * isa::kPartitions * 4];
   alignas(64) char moving_pairs[isa::kPartitions * kPairsPanel * 4];
+  alignas(64) char late[kParts][isa::kPartitions * kDotColumns * 4];
 };
 Packed& ThreadPacked() {
   thread_local const std::unique_ptr<Packed> packed = std::make_unique<Packed>();
@@ -132,6 +134,7 @@ Rows DenseRows(const Matmul& matmul, const Tile& tile, int64_t first, int64_t n,
 struct Factor {
   Rows rows;
   const PackedOperand* packed = nullptr;
+  const char* source = nullptr;  // of a late tile that is still to be packed
 };
 struct Factors {
   int64_t k = 0;
@@ -161,7 +164,16 @@ DotOperand PairsOf(const Matmul& matmul, const Factors& factors, const Rows& row
   return packing.At(room, 0);
 }
 
-// Columns [from, to) of dots that add to one result, in blocks; `from` begins one.
+// Columns from `column` on of a late tile, a block of them, packed in `room`.
+DotOperand LateBlock(const Factor& moving, int64_t column, char* room) {
+  const Packing& packing = moving.packed->packing;
+  char* const tile = room - packing.OffsetOf(column);
+  Pack(packing, column, column + packing.block, moving.source, tile);
+  return packing.At(tile, column);
+}
+
+// Columns [from, to) of dots that add to one result, in blocks; `from` begins one. Where a tile is
+// late, they are one block.
 void MultiplyBlocks(const Matmul& matmul, char* out, int64_t out_stride,
                     std::span<const Factors> all, int64_t m, int64_t from, int64_t to,
                     bool accumulate) {
@@ -183,8 +195,8 @@ void MultiplyBlocks(const Matmul& matmul, char* out, int64_t out_stride,
     DotPart part;
     part.steps = matmul.brain ? (k + 1) / 2 : k;
     if (stationary.packed != nullptr) {
-      const auto& [packing, column] = *stationary.packed;
-      part.stationary = packing.At(stationary.rows.data, column);
+      const PackedOperand& packed = *stationary.packed;
+      part.stationary = packed.packing.At(stationary.rows.data, packed.column);
     } else if (!matmul.brain) {
       part.stationary = BlocksOf(stationary.rows, kDotRows, 0);
     } else {
@@ -192,9 +204,10 @@ void MultiplyBlocks(const Matmul& matmul, char* out, int64_t out_stride,
       part.stationary = PairsOf(matmul, factors, stationary.rows, kDotRows, 0, m,
                                 ThreadPacked().stationary_pairs);
     }
-    if (moving.packed != nullptr) {
-      const auto& [packing, column] = *moving.packed;
-      part.moving = packing.At(moving.rows.data, column + from);
+    if (moving.source != nullptr) {
+      part.moving = LateBlock(moving, moving.packed->column + from, ThreadPacked().late[count]);
+    } else if (moving.packed != nullptr) {
+      part.moving = moving.packed->packing.At(moving.rows.data, moving.packed->column + from);
     } else if (!matmul.brain) {
       part.moving = BlocksOf(moving.rows, kDotColumns, from);
     } else {
@@ -394,16 +407,21 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
   std::vector<Factors> factors(chain.size());
   bool blocks = first.brain;
   bool packs = false;  // once per part of the columns
+  bool late = false;
   for (size_t i = 0; i < chain.size(); ++i) {
     const auto& matmul = chain[i]->as<Matmul>();
     const auto factor = [&](int side) {
       const Tile& tile = tiles[i].tile[1 + side];
+      const PackedOperand* packed = matmul.packed[side] ? &*matmul.packed[side] : nullptr;
+      const bool late = packed != nullptr && packed->late >= 0;
       return Factor{{tile.data, tile.shape->row_stride},
-                    matmul.packed[side] ? &*matmul.packed[side] : nullptr};
+                    packed,
+                    late ? execution.late[packed->late] : nullptr};
     };
     factors[i] = {tiles[i].tile[1].rows(), factor(0), factor(1)};
     blocks = blocks || matmul.packed[0] || matmul.packed[1];
     packs = packs || (matmul.brain && !matmul.packed[0]);
+    late = late || factors[i].moving.source != nullptr;
   }
   const int64_t grain = packs && n % (4 * kGrain) == 0 ? 2 * kGrain : kGrain;
   ParallelFor(n, grain, estimated_ns, [&](int64_t from, int64_t to) {
@@ -420,8 +438,10 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
       } else if (blocks) {
         const size_t begin = i;
         while (i < chain.size() && !chain[i]->as<Matmul>().in_runs) ++i;
-        MultiplyBlocks(matmul, dst.data, dst.shape->row_stride,
-                       std::span(factors).subspan(begin, i - begin), m, from, to, accumulate);
+        const auto taken = std::span(factors).subspan(begin, i - begin);
+        for (int64_t first = from; first < to; first = late ? first + kDotColumns : to)
+          MultiplyBlocks(matmul, dst.data, dst.shape->row_stride, taken, m, first,
+                         late ? std::min(first + kDotColumns, to) : to, accumulate);
       } else {
         const auto& [k, stationary, moving] = factors[i];
         matmul.kernels->matmul_f32(
@@ -441,8 +461,8 @@ bool MayReadPacked(const Operation& op) {
   return !matmul.in_runs && (matmul.brain || matmul.kernels->dot_f32 != nullptr);
 }
 
-void ReadPacked(Operation* op, size_t tile, const Packing& packing, int64_t column) {
-  op->as<Matmul>().packed[tile - 1] = PackedOperand{packing, column};
+void ReadPacked(Operation* op, size_t tile, const Packing& packing, int64_t column, int late) {
+  op->as<Matmul>().packed[tile - 1] = PackedOperand{packing, column, late};
 }
 
 bool MayAddUp(const Operation& op) {
