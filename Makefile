@@ -14,7 +14,7 @@ MODULES ?= 10000
 FIRST ?= 0
 FUZZ_SECONDS ?= 600
 
-.PHONY: help demo test fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
+.PHONY: help demo test test-groups fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -29,6 +29,7 @@ help:
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
 	@echo "make clean   removes build/ and demo-output/"
 	@echo "make fuzz    $(MODULES) random HLO modules against XLA (MODULES=n, FIRST=seed)"
+	@echo "make test-groups             both suites, each program with and without instruction groups"
 	@echo "make fuzz-containers         damaged programs and modules under ASan and UBSan (FUZZ_SECONDS=600)"
 	@echo "make test-asan-python        the Python suite on libraries under ASan and UBSan"
 
@@ -71,6 +72,9 @@ test-asan-python: $(VENV)/.requirements-test
 
 test-tsan: $(VENV)/.requirements-test
 	@scripts/test_cpp.sh tsan thread
+
+test-groups: $(VENV)/.requirements-test build
+	@scripts/test_groups.sh
 
 fuzz: $(VENV)/.requirements-test build test-cpp
 	@scripts/fuzz.sh $(MODULES) $(FIRST)

@@ -53,6 +53,9 @@ constexpr VariableRow kRows[] = {
      "Instruction whose results the emulator makes wrong, for tests of honesty."},
     {Variable::kGuard, "TORCHNEURON_GUARD", "switch", "0",
      "HBM is unmapped for the host: a stray host access faults."},
+    {Variable::kCheckGroups, "TORCHNEURON_CHECK_GROUPS", "switch", "0",
+     "Debugging: the emulator executes every program twice, instruction by instruction and with "
+     "instruction groups, and ends a run where bits, counters or modelled time differ. Slow."},
     {Variable::kCheckMemory, "TORCHNEURON_CHECK_MEMORY", "switch", "0",
      "Debugging: the emulator ends a run that reads what nothing wrote, or whose engines or cores "
      "reach the same bytes in no order. Slow."},

@@ -34,6 +34,7 @@ enum class Variable : uint8_t {
   kLaunchDelay,      // TORCHNEURON_LAUNCH_DELAY_US: injected per launch (tests)
   kPerturb,          // TORCHNEURON_PERTURB: mnemonic whose results are made wrong (tests)
   kGuard,            // TORCHNEURON_GUARD: HBM is not addressable by the host
+  kCheckGroups,      // TORCHNEURON_CHECK_GROUPS: programs run with groups and without, and compare
   kCheckMemory,      // TORCHNEURON_CHECK_MEMORY: uninitialised reads and races are errors
   kLogLevel,         // TORCH_NEURONX_LOG_LEVEL
   kHbmBytes,         // TORCHNEURON_HBM_BYTES: smaller HBM per logical core (tests)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
 #include "isa/operands.h"
 
 namespace neuron::emulator {
@@ -43,10 +44,29 @@ StatusOr<std::unique_ptr<CorePrograms>> CorePrograms::Load(std::vector<isa::Prog
     NEURON_ASSIGN_OR_RETURN(auto program, LoadedProgram::Load(std::move(programs[i]), *core));
     loaded->programs_.push_back(std::move(program));
   }
+  const auto grouped = [](const auto& program) { return program->has_groups(); };
+  const bool any = std::any_of(loaded->programs_.begin(), loaded->programs_.end(), grouped);
+  if (!any || !ReadSwitch(Variable::kCheckGroups)) return loaded;
+  loaded->singly_ = std::make_unique<CorePrograms>();
+  for (const auto& program : loaded->programs_) {
+    NEURON_ASSIGN_OR_RETURN(auto singly, program->WithoutGroups());
+    loaded->singly_->programs_.push_back(std::move(singly));
+  }
   return loaded;
 }
 
 Status CorePrograms::Execute(std::span<std::vector<BoundTensor>> bound, Counters* counters) {
+  if (singly_ == nullptr) return ExecuteOnce(bound, counters);
+  return CheckGroups(bound, singly_->WayToRun(bound), WayToRun(bound), counters);
+}
+
+CheckedRun CorePrograms::WayToRun(std::span<std::vector<BoundTensor>> bound) {
+  return {.programs = programs_,
+          .execute = [this, bound](Counters* own) { return ExecuteOnce(bound, own); },
+          .duration_ps = [this] { return last_duration_ps(); }};
+}
+
+Status CorePrograms::ExecuteOnce(std::span<std::vector<BoundTensor>> bound, Counters* counters) {
   if (programs_.size() == 1) return programs_[0]->Execute(bound[0], counters);
   const Status status = Run(bound, counters);
   duration_ps_ = -1;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "emulator/group_check.h"
 #include "emulator/program.h"
 
 namespace neuron::emulator {
@@ -33,13 +34,16 @@ class CorePrograms {
   std::string TraceJson(size_t max_events);
 
  private:
+  CheckedRun WayToRun(std::span<std::vector<BoundTensor>> bound);
+  Status ExecuteOnce(std::span<std::vector<BoundTensor>> bound, Counters* counters);
   Status Run(std::span<std::vector<BoundTensor>> bound, Counters* counters);
   Status Meet(const Step& first, const Step& second);
   void Time();  // of the last execution
 
   std::vector<std::unique_ptr<LoadedProgram>> programs_;
-  std::vector<double> released_ns_;  // when each meeting begins: both have come
-  int64_t duration_ps_ = -1;         // of two programs
+  std::vector<double> released_ns_;       // when each meeting begins: both have come
+  int64_t duration_ps_ = -1;              // of two programs
+  std::unique_ptr<CorePrograms> singly_;  // without groups, if they are to be compared
 };
 
 }  // namespace neuron::emulator

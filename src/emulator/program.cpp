@@ -23,8 +23,16 @@ StatusOr<std::unique_ptr<LoadedProgram>> LoadedProgram::Load(isa::Program progra
   NEURON_RETURN_IF_ERROR(isa::Verify(program));
   std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(std::move(program), core));
   NEURON_RETURN_IF_ERROR(loaded->PrepareTensors());
-  NEURON_RETURN_IF_ERROR(loaded->Decode());
+  NEURON_RETURN_IF_ERROR(loaded->Decode(ReadSwitch(Variable::kGroups)));
   loaded->profile_ = HostProfile::For(loaded->program_);
+  return loaded;
+}
+
+StatusOr<std::unique_ptr<LoadedProgram>> LoadedProgram::WithoutGroups() const {
+  std::unique_ptr<LoadedProgram> loaded(new LoadedProgram(program_, core_));
+  loaded->own_ = own_;
+  loaded->scalars_ = scalars_;
+  NEURON_RETURN_IF_ERROR(loaded->Decode(false));
   return loaded;
 }
 
@@ -50,7 +58,7 @@ Status LoadedProgram::PrepareTensors() {
   return OkStatus();
 }
 
-Status LoadedProgram::Decode() {
+Status LoadedProgram::Decode(bool groups) {
   registers_.resize(program_.registers.size());
   loop_end_.resize(program_.registers.size());
   steps_.reserve(program_.instructions.size());
@@ -77,26 +85,34 @@ Status LoadedProgram::Decode() {
     perturbed_ = static_cast<int>(*opcode);
   }
   if (ReadSwitch(Variable::kCheckMemory)) shadow_ = std::make_unique<Shadow>(program_, core_);
-  if (perturbed_ < 0 && shadow_ == nullptr && ReadSwitch(Variable::kGroups)) {
-    const Liveness liveness(program_, steps_);
-    groups_ = FindGroups(program_, core_, steps_, liveness);
-    for (const auto& group : groups_) {
-      steps_[group->first].group = group.get();
-      if (IsLoopBody(*group, steps_)) steps_[group->first - 1].loop_body = group.get();
-    }
-    sum_loops_ = FindSumLoops(steps_);
-    for (const auto& loop : sum_loops_) steps_[loop->loops[0]].sums = loop.get();
-    late_.resize(
-        static_cast<size_t>(PackTiles(program_, core_, steps_, groups_, sum_loops_, liveness)));
-    batches_ = FindBatches(program_, steps_);
-    for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
-    shared_loops_ = FindSharedLoops(program_, steps_, groups_, liveness);
-    for (const auto& loop : shared_loops_) steps_[loop->begin].shared = loop.get();
-  }
+  if (groups && perturbed_ < 0 && shadow_ == nullptr) FormGroups();
   return OkStatus();
 }
 
-Status LoadedProgram::PrepareRegisters(std::span<BoundTensor> bound) {
+void LoadedProgram::FormGroups() {
+  const Liveness liveness(program_, steps_);
+  groups_ = FindGroups(program_, core_, steps_, liveness);
+  for (const auto& group : groups_) {
+    steps_[group->first].group = group.get();
+    if (IsLoopBody(*group, steps_)) steps_[group->first - 1].loop_body = group.get();
+  }
+  sum_loops_ = FindSumLoops(steps_);
+  for (const auto& loop : sum_loops_) steps_[loop->loops[0]].sums = loop.get();
+  late_.resize(
+      static_cast<size_t>(PackTiles(program_, core_, steps_, groups_, sum_loops_, liveness)));
+  batches_ = FindBatches(program_, steps_);
+  for (const auto& batch : batches_) steps_[batch->first].batch = batch.get();
+  shared_loops_ = FindSharedLoops(program_, steps_, groups_, liveness);
+  for (const auto& loop : shared_loops_) steps_[loop->begin].shared = loop.get();
+  has_groups_ = !groups_.empty() || !batches_.empty() || !sum_loops_.empty() ||
+                !shared_loops_.empty() ||
+                std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
+                  return std::any_of(step.operation.tiles.begin(), step.operation.tiles.end(),
+                                     [](const TileRef& tile) { return tile.packed; });
+                });
+}
+
+Status LoadedProgram::Prepare(std::span<BoundTensor> bound) {
   std::fill(registers_.begin(), registers_.end(), 0);
   for (size_t r = 0; r < registers_.size(); ++r) {
     const isa::RegisterDecl& decl = program_.registers[r];
@@ -120,7 +136,7 @@ Status LoadedProgram::PrepareRegisters(std::span<BoundTensor> bound) {
 }
 
 Status LoadedProgram::Begin(std::span<BoundTensor> bound, Counters* counters) {
-  NEURON_RETURN_IF_ERROR(PrepareRegisters(bound));
+  NEURON_RETURN_IF_ERROR(Prepare(bound));
   initial_ = registers_;
   last_duration_ps_ = scoreboard_.DurationPs(registers_.data());
   execution_ = {&core_, registers_.data(), bound.data(), counters, loop_end_.data(), late_.data()};

@@ -39,11 +39,20 @@ class LoadedProgram {
  public:
   // Verifies and decodes. Constants and scratch tensors take HBM of the core until destruction.
   static StatusOr<std::unique_ptr<LoadedProgram>> Load(isa::Program program, Core& core);
+  // The same program for execution instruction by instruction, on this one's constants and scratch
+  // tensors, which it must not outlive.
+  StatusOr<std::unique_ptr<LoadedProgram>> WithoutGroups() const;
   ~LoadedProgram();
 
   const isa::Program& program() const { return program_; }
   Core& core() { return core_; }
 
+  const std::vector<Step>& steps() const { return steps_; }
+  // Whether instructions are executed together or in another form than one by one.
+  bool has_groups() const { return has_groups_; }
+
+  // Checks and takes what the scalar block says, and fills in what Execute says of `bound`.
+  Status Prepare(std::span<BoundTensor> bound);
   // Runs with bound[t] as tensor t: entries of kind input, output, in-out and scalars are the
   // caller's, the others are filled in here. Adds to the core's virtual clock.
   Status Execute(std::span<BoundTensor> bound, Counters* counters);
@@ -73,8 +82,8 @@ class LoadedProgram {
   LoadedProgram(isa::Program program, Core& core)
       : program_(std::move(program)), core_(core), scoreboard_(program_) {}
   Status PrepareTensors();
-  Status Decode();
-  Status PrepareRegisters(std::span<BoundTensor> bound);
+  Status Decode(bool groups);
+  void FormGroups();
   // Instructions from *next to `last`, or to a meeting, at which *next then stands.
   Status Run(Execution& execution, size_t last, size_t* next);
   Status SetRegister(const Step& step, int64_t value, const Execution& execution) const;
@@ -99,6 +108,7 @@ class LoadedProgram {
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<std::unique_ptr<SharedLoop>> shared_loops_;
   std::vector<std::unique_ptr<SumLoop>> sum_loops_;
+  bool has_groups_ = false;
   std::vector<int64_t> registers_;
   std::vector<int64_t> initial_;    // registers at the start of the last execution
   std::vector<int64_t> loop_end_;   // by register: the bound its loop was entered with

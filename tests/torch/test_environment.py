@@ -31,6 +31,7 @@ BAD = {
     "TORCHNEURON_LAUNCH_DELAY_US": ("-1", "an integer from 0 on"),
     "TORCHNEURON_PERTURB": ("frobnicate", "no instruction"),
     "TORCHNEURON_GUARD": ("on!", "0 or 1"),
+    "TORCHNEURON_CHECK_GROUPS": ("yes", "0 or 1"),
     "TORCHNEURON_CHECK_MEMORY": ("x", "0 or 1"),
     "TORCH_NEURONX_LOG_LEVEL": ("loud", "an integer from 0 to 3"),
     "TORCHNEURON_HBM_BYTES": ("0", "an integer from 1 on"),
