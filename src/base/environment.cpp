@@ -49,6 +49,14 @@ constexpr VariableRow kRows[] = {
      "Where the emulator writes its host time per HLO instruction when the process ends."},
     {Variable::kLaunchDelay, "TORCHNEURON_LAUNCH_DELAY_US", "integer", "0",
      "Delay added to each execution in the emulator, for tests of asynchrony.", 0},
+    {Variable::kCopyDelay, "TORCHNEURON_COPY_DELAY_US", "integer", "0",
+     "Delay added to each transfer between host and device in the emulator, for tests of "
+     "asynchrony.",
+     0},
+    {Variable::kFailExecution, "TORCHNEURON_FAIL_EXECUTION", "text", "",
+     "STATUS or STATUS@N: the process's Nth execution in the emulator (the first, if not said) "
+     "ends "
+     "with this NRT status, for tests of what hardware may answer."},
     {Variable::kPerturb, "TORCHNEURON_PERTURB", "text", "",
      "Instruction whose results the emulator makes wrong, for tests of honesty."},
     {Variable::kGuard, "TORCHNEURON_GUARD", "switch", "0",

@@ -32,6 +32,8 @@ enum class Variable : uint8_t {
   kGroups,           // TORCHNEURON_INSTRUCTION_GROUPS: 0 executes instruction by instruction
   kHostProfile,      // TORCHNEURON_HOST_PROFILE: where the emulator's host time goes
   kLaunchDelay,      // TORCHNEURON_LAUNCH_DELAY_US: injected per launch (tests)
+  kCopyDelay,        // TORCHNEURON_COPY_DELAY_US: injected per host transfer (tests)
+  kFailExecution,    // TORCHNEURON_FAIL_EXECUTION: NRT status of one execution (tests)
   kPerturb,          // TORCHNEURON_PERTURB: mnemonic whose results are made wrong (tests)
   kGuard,            // TORCHNEURON_GUARD: HBM is not addressable by the host
   kCheckGroups,      // TORCHNEURON_CHECK_GROUPS: programs run with groups and without, and compare

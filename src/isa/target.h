@@ -36,6 +36,8 @@ struct TargetRow {
   double tensor_drain_cycles;
   double activation_table_load_ns;
   double semaphore_ns;
+  double host_bytes_per_second;  // between host memory and HBM, one direction
+  double host_start_ns;          // fixed latency of such a transfer
 };
 
 inline constexpr int kPartitions = 128;

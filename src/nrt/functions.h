@@ -48,6 +48,7 @@
   X(nrt_emulator_capabilities)     \
   X(nrt_emulator_device_time_ps)   \
   X(nrt_emulator_last_duration_ps) \
+  X(nrt_emulator_copy_duration_ps) \
   X(nrt_emulator_trace)            \
   X(nrt_emulator_set_num_threads)  \
   X(nrt_emulator_last_error)       \

@@ -236,6 +236,17 @@ NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* tensor);
 NRT_STATUS nrt_memcpy_to_device(void* destination_va, const void* source, size_t size);
 NRT_STATUS nrt_get_dmabuf_fd(uint64_t va, uint64_t size, int* fd);
 
+// ---- Profiling: the model's executions between the calls, into a file; both name the same one
+NRT_STATUS nrt_profile_start(nrt_model_t* model, const char* file);  // truncates it
+NRT_STATUS nrt_profile_stop(const char* file);
+
+// ---- Implicit asynchronous execution, gone since runtime 2.32: nrt_execute has ended when it
+// returns, so nothing is ever queued and the callback never called
+typedef void (*NRT_ASYNC_EXEC_STATUS_CALLBACK)(void* params, uint32_t model_id, uint32_t vnc,
+                                               uint64_t job_id, NRT_STATUS status);
+NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK callback, void* params);
+NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc);  // blocks until none is queued
+
 // ---- Collectives: communicators and the host-side helpers
 NRT_STATUS nrt_build_global_comm(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
 NRT_STATUS nrt_cc_global_comm_init(uint32_t vnc, uint32_t g_device_id, uint32_t g_device_count);

@@ -25,6 +25,11 @@ uint64_t nrt_emulator_device_time_ps(int32_t vnc);
 // where that does not depend on run-time extents, else 0.
 uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model);
 
+// Modelled duration of a transfer of so many bytes, between host and HBM or inside HBM: a fixed
+// time and one per byte. Computing and transfers are queues of their own: the core's clock does not
+// move for them. Needs nrt_init.
+uint64_t nrt_emulator_copy_duration_ps(uint64_t bytes, bool host);
+
 // The instructions of the model's last execution on the modelled time line, as a JSON list of
 // {instruction, mnemonic, engine, queue, start_ps, end_ps, source}; the first 100,000 at most.
 // Valid until the thread's next call.

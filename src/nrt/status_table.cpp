@@ -67,6 +67,8 @@ const Row* Find(NRT_STATUS status) {
 
 }  // namespace
 
+bool IsStatus(NRT_STATUS status) { return Find(status) != nullptr; }
+
 std::string_view StatusName(NRT_STATUS status) {
   const Row* row = Find(status);
   return row ? row->name : "NRT_STATUS ?";

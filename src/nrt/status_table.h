@@ -8,6 +8,7 @@
 
 namespace neuron::nrt {
 
+bool IsStatus(NRT_STATUS status);                // a number of the published table
 std::string_view StatusName(NRT_STATUS status);  // "NRT_RESOURCE"; "NRT_STATUS ?" if not known
 std::string_view StatusMeaning(NRT_STATUS status);
 

@@ -29,6 +29,8 @@ BAD = {
     "TORCHNEURON_INSTRUCTION_GROUPS": ("all", "0 or 1"),
     "TORCHNEURON_HOST_PROFILE": ("/dev/null/profile", "a directory"),
     "TORCHNEURON_LAUNCH_DELAY_US": ("-1", "an integer from 0 on"),
+    "TORCHNEURON_COPY_DELAY_US": ("slow", "an integer from 0 on"),
+    "TORCHNEURON_FAIL_EXECUTION": ("4711@2", "the number of an NRT status"),
     "TORCHNEURON_PERTURB": ("frobnicate", "no instruction"),
     "TORCHNEURON_GUARD": ("on!", "0 or 1"),
     "TORCHNEURON_CHECK_GROUPS": ("yes", "0 or 1"),

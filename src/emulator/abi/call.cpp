@@ -1,5 +1,6 @@
 #include "emulator/abi/call.h"
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <string>
@@ -18,6 +19,7 @@ std::string& ThreadError() {
 struct State {
   std::mutex mutex;
   std::shared_ptr<Machine> machine;
+  std::atomic<const isa::TargetRow*> target{nullptr};
   bool closed = false;
 };
 State& GlobalState() {
@@ -46,7 +48,12 @@ void SetMachine(std::shared_ptr<Machine> machine) {
   State& state = GlobalState();
   const std::lock_guard lock(state.mutex);
   state.closed = machine == nullptr;
+  state.target = machine == nullptr ? nullptr : &isa::RowOf(machine->config().target);
   state.machine = std::move(machine);
+}
+
+const isa::TargetRow* CurrentTarget() {
+  return GlobalState().target.load(std::memory_order_relaxed);
 }
 
 std::shared_ptr<Machine> CurrentMachine() {

@@ -43,6 +43,8 @@ NRT_STATUS Call(const char* function, Body body) noexcept {
 // The machine between nrt_init and nrt_close. Tensors and models keep theirs beyond that.
 void SetMachine(std::shared_ptr<Machine> machine);  // nullptr: closed
 std::shared_ptr<Machine> CurrentMachine();
+// Of the current machine, nullptr if there is none: cheaper than asking that.
+const isa::TargetRow* CurrentTarget();
 Outcome RequireMachine(std::shared_ptr<Machine>* machine);
 
 }  // namespace neuron::emulator::abi

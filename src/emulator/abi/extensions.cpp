@@ -3,6 +3,7 @@
 
 #include "emulator/abi/objects.h"
 #include "emulator/parallel.h"
+#include "emulator/transfer_time.h"
 #include "nrt/nrt_emulator_abi.h"
 
 namespace abi = neuron::emulator::abi;
@@ -39,6 +40,13 @@ uint64_t nrt_emulator_device_time_ps(int32_t vnc) {
 uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model) {
   if (model == nullptr || model->magic != abi::kModelMagic) return 0;
   return static_cast<uint64_t>(model->programs->last_duration_ps());
+}
+
+uint64_t nrt_emulator_copy_duration_ps(uint64_t bytes, bool host) {
+  const neuron::isa::TargetRow* const row = abi::CurrentTarget();
+  if (row == nullptr) return 0;
+  return static_cast<uint64_t>(host ? neuron::emulator::HostTransferPs(*row, bytes)
+                                    : neuron::emulator::DeviceCopyPs(*row, bytes));
 }
 
 void nrt_emulator_set_num_threads(int32_t threads) { neuron::emulator::SetHostThreads(threads); }

@@ -1,4 +1,6 @@
 // nrt_load, nrt_execute and what a model tells about itself.
+#include "emulator/abi/models.h"
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -6,12 +8,13 @@
 #include <thread>
 
 #include "base/environment.h"
+#include "emulator/abi/fault.h"
 #include "emulator/abi/objects.h"
+#include "emulator/abi/profile.h"
 #include "emulator/abi/storage_epoch.h"
 #include "isa/core_programs.h"
 
 namespace neuron::emulator::abi {
-namespace {
 
 Outcome RequireModel(const nrt_model_t* model) {
   if (model == nullptr || model->magic != kModelMagic)
@@ -19,6 +22,14 @@ Outcome RequireModel(const nrt_model_t* model) {
                          "; was it unloaded before?");
   return {};
 }
+
+Outcome CoreOfModel(const nrt_model_t* model, int* vnc) {
+  NEURON_ABI_RETURN_IF_ERROR(RequireModel(model));
+  *vnc = model->core->vnc();
+  return {};
+}
+
+namespace {
 
 // The container's own checks name the cause; the ABI knows one status for "not mine".
 NRT_STATUS LoadStatus(const Status& status) {
@@ -107,11 +118,15 @@ Outcome Bind(nrt_model_t* model, const nrt_tensor_set_t* input_set,
   return {};
 }
 
-Outcome Execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
-                nrt_tensor_set_t* output_set) {
+}  // namespace
+
+Outcome ExecuteModel(nrt_model_t* model, const nrt_tensor_set_t* input_set,
+                     nrt_tensor_set_t* output_set) {
   NEURON_ABI_RETURN_IF_ERROR(RequireModel(model));
   static const int64_t delay_us = ReadInteger(Variable::kLaunchDelay).value_or(0);
   if (delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+  if (const NRT_STATUS fault = FaultOfExecution(); fault != NRT_SUCCESS) [[unlikely]]
+    return {fault, Internal("TORCHNEURON_FAIL_EXECUTION asks for it")};
   const std::lock_guard lock(model->core->mutex);
   if (const Outcome outcome = Bind(model, input_set, output_set); outcome.code != NRT_SUCCESS)
     return {outcome.code == NRT_INVALID ? NRT_EXEC_BAD_INPUT : outcome.code, outcome.status};
@@ -127,7 +142,6 @@ Outcome Execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
   return named;
 }
 
-}  // namespace
 }  // namespace neuron::emulator::abi
 
 namespace abi = neuron::emulator::abi;
@@ -143,6 +157,7 @@ NRT_STATUS nrt_load(const void* neff, size_t size, int32_t vnc, int32_t, nrt_mod
 NRT_STATUS nrt_unload(nrt_model_t* model) {
   return abi::Call("nrt_unload", [&]() -> abi::Outcome {
     NEURON_ABI_RETURN_IF_ERROR(abi::RequireModel(model));
+    abi::ForgetProfile(model);
     const std::shared_ptr<neuron::emulator::Machine> machine = model->machine;  // outlives the lock
     const std::lock_guard lock(model->core->mutex);  // an execution may be at its end
     model->magic = 0;
@@ -153,14 +168,14 @@ NRT_STATUS nrt_unload(nrt_model_t* model) {
 
 NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
                        nrt_tensor_set_t* output_set) {
-  return abi::Call("nrt_execute", [&] { return abi::Execute(model, input_set, output_set); });
+  return abi::Call("nrt_execute", [&] { return abi::ExecuteModel(model, input_set, output_set); });
 }
 
 NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_set,
                               nrt_tensor_set_t* output_set, int repeat_count) {
   return abi::Call("nrt_execute_repeat", [&]() -> abi::Outcome {
     for (int i = 0; i < repeat_count; ++i)
-      NEURON_ABI_RETURN_IF_ERROR(abi::Execute(model, input_set, output_set));
+      NEURON_ABI_RETURN_IF_ERROR(abi::ExecuteModel(model, input_set, output_set));
     return {};
   });
 }

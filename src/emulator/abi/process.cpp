@@ -3,7 +3,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "emulator/abi/async.h"
 #include "emulator/abi/call.h"
+#include "emulator/abi/fault.h"
 #include "nrt/status_table.h"
 
 namespace neuron::emulator::abi {
@@ -36,14 +38,20 @@ extern "C" {
 NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
   return abi::Call("nrt_init", []() -> abi::Outcome {
     if (abi::CurrentMachine() != nullptr) return {};
+    NEURON_ABI_RETURN_IF_ERROR(abi::CheckFault());
     NEURON_ASSIGN_OR_RETURN(MachineConfig config, neuron::emulator::ReadMachineConfig());
     NEURON_ASSIGN_OR_RETURN(std::shared_ptr<Machine> machine, Machine::Create(std::move(config)));
     abi::SetMachine(std::move(machine));
+    abi::WarnOfImplicitAsync();
     return {};
   });
 }
 
-void nrt_close(void) { abi::SetMachine(nullptr); }
+void nrt_close(void) {
+  if (abi::CurrentMachine() == nullptr) return;
+  abi::CloseAsync();
+  abi::SetMachine(nullptr);
+}
 
 NRT_STATUS nrt_get_version(nrt_version_t* version, size_t size) {
   return abi::Call("nrt_get_version", [&]() -> abi::Outcome {

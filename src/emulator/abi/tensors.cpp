@@ -1,15 +1,57 @@
 // nrt_tensor_*: memory.
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <thread>
 
+#include "base/environment.h"
 #include "emulator/abi/objects.h"
 #include "emulator/abi/storage_epoch.h"
+#include "emulator/abi/tensor_access.h"
 
 namespace neuron::emulator::abi {
 
+namespace {
+
+// HBM that tensors hold, by the address that users see.
+class DeviceMemory {
+ public:
+  static DeviceMemory& Get() {
+    static auto* const memory = new DeviceMemory;  // outlives every static destructor
+    return *memory;
+  }
+  void Add(const Hbm::Block& block) {
+    const std::lock_guard lock(mutex_);
+    blocks_[reinterpret_cast<uintptr_t>(block.address)] = block;
+  }
+  void Remove(const Hbm::Block& block) {
+    const std::lock_guard lock(mutex_);
+    blocks_.erase(reinterpret_cast<uintptr_t>(block.address));
+  }
+  // Where the emulator reaches these bytes; nullptr if not all of them are one tensor's.
+  char* Find(const void* address, uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto at = reinterpret_cast<uintptr_t>(address);
+    auto found = blocks_.upper_bound(at);
+    if (found == blocks_.begin()) return nullptr;
+    --found;
+    const uint64_t offset = at - found->first;
+    const auto size = static_cast<uint64_t>(found->second.bytes);
+    return offset <= size && bytes <= size - offset ? found->second.host + offset : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uintptr_t, Hbm::Block> blocks_;
+};
+
+}  // namespace
+
 Storage::~Storage() {
-  if (core != nullptr) core->hbm().Free(block);
+  if (core == nullptr) return;
+  DeviceMemory::Get().Remove(block);
+  core->hbm().Free(block);
 }
 
 Outcome RequireTensor(const nrt_tensor_t* tensor) {
@@ -24,9 +66,7 @@ std::atomic<uint64_t>& StorageEpoch() {
   return epoch;
 }
 
-namespace {
-
-Outcome Range(const nrt_tensor_t* tensor, uint64_t offset, uint64_t size) {
+Outcome CheckRange(const nrt_tensor_t* tensor, uint64_t offset, uint64_t size) {
   NEURON_ABI_RETURN_IF_ERROR(RequireTensor(tensor));
   const auto bytes = static_cast<uint64_t>(tensor->bytes);
   if (offset > bytes || size > bytes - offset)
@@ -36,6 +76,47 @@ Outcome Range(const nrt_tensor_t* tensor, uint64_t offset, uint64_t size) {
     return InvalidArgument("tensor '", tensor->name, "' has no storage");
   return {};
 }
+
+Outcome CheckCopy(const nrt_tensor_t* source, uint64_t source_offset,
+                  const nrt_tensor_t* destination, uint64_t destination_offset, uint64_t size) {
+  NEURON_ABI_RETURN_IF_ERROR(CheckRange(source, source_offset, size));
+  NEURON_ABI_RETURN_IF_ERROR(CheckRange(destination, destination_offset, size));
+  if (size == 0) return {};
+  const Core* from = source->storage->core;
+  const Core* to = destination->storage->core;
+  if (from != nullptr && to != nullptr && from != to)
+    return InvalidArgument("source is in the HBM of core ", from->vnc(), ", destination of core ",
+                           to->vnc(), "; copies stay inside one HBM");
+  return {};
+}
+
+namespace {
+
+// A slow link, for tests of asynchrony.
+void DelayTransfer() {
+  static const int64_t delay_us = ReadInteger(Variable::kCopyDelay).value_or(0);
+  if (delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+}
+
+}  // namespace
+
+void ReadBytes(const nrt_tensor_t* tensor, uint64_t offset, uint64_t size, void* buffer) {
+  DelayTransfer();
+  if (size > 0) std::memcpy(buffer, tensor->data() + offset, size);
+}
+
+void WriteBytes(nrt_tensor_t* tensor, uint64_t offset, uint64_t size, const void* buffer) {
+  DelayTransfer();
+  if (size > 0) std::memcpy(tensor->data() + offset, buffer, size);
+}
+
+void CopyBytes(const nrt_tensor_t* source, uint64_t source_offset, nrt_tensor_t* destination,
+               uint64_t destination_offset, uint64_t size) {
+  if (size > 0)
+    std::memmove(destination->data() + destination_offset, source->data() + source_offset, size);
+}
+
+namespace {
 
 Outcome Allocate(nrt_tensor_placement_t placement, int vnc, size_t size, const char* name,
                  nrt_tensor_t** out) {
@@ -51,6 +132,7 @@ Outcome Allocate(nrt_tensor_placement_t placement, int vnc, size_t size, const c
       storage->core = core;
       storage->data = storage->block.host;
       storage->address = storage->block.address;
+      DeviceMemory::Get().Add(storage->block);
       break;
     }
     case NRT_TENSOR_PLACEMENT_HOST:
@@ -65,6 +147,25 @@ Outcome Allocate(nrt_tensor_placement_t placement, int vnc, size_t size, const c
   tensor->bytes = bytes;
   tensor->name = name == nullptr ? "" : name;
   *out = tensor;
+  return {};
+}
+
+// All of them are legal, or none is carried out.
+template <typename Transfer>
+Outcome ForEachOp(const nrt_tensor_batch_t* batches, uint64_t count, const Transfer& transfer) {
+  if (batches == nullptr && count > 0) return InvalidArgument("batches is null");
+  for (const bool check : {true, false})
+    for (uint64_t b = 0; b < count; ++b)
+      for (uint32_t i = 0; i < batches[b].num_ops; ++i) {
+        const nrt_tensor_batch_op_t& op = batches[b].ops[i];
+        if (!check) {
+          transfer(batches[b], op);
+          continue;
+        }
+        NEURON_ABI_RETURN_IF_ERROR(CheckRange(batches[b].tensor, op.offset, op.size));
+        if (op.size > 0 && op.buffer == nullptr)
+          return InvalidArgument("operation ", i, " of batch ", b, " has no buffer");
+      }
   return {};
 }
 
@@ -108,7 +209,7 @@ NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* source, size_t offset, 
                                      const char* name, nrt_tensor_t** tensor) {
   return abi::Call("nrt_tensor_allocate_slice", [&]() -> abi::Outcome {
     if (tensor == nullptr) return InvalidArgument("tensor is null");
-    NEURON_ABI_RETURN_IF_ERROR(abi::Range(source, offset, size));
+    NEURON_ABI_RETURN_IF_ERROR(abi::CheckRange(source, offset, size));
     auto* slice = new nrt_tensor;
     slice->storage = source->storage;
     slice->offset = source->offset + static_cast<int64_t>(offset);
@@ -137,47 +238,41 @@ void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
 
 NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buffer, size_t offset, size_t size) {
   return abi::Call("nrt_tensor_read", [&]() -> abi::Outcome {
-    NEURON_ABI_RETURN_IF_ERROR(abi::Range(tensor, offset, size));
-    if (size > 0) std::memcpy(buffer, tensor->data() + offset, size);
+    NEURON_ABI_RETURN_IF_ERROR(abi::CheckRange(tensor, offset, size));
+    if (size > 0 && buffer == nullptr) return InvalidArgument("buffer is null");
+    abi::ReadBytes(tensor, offset, size, buffer);
     return {};
   });
 }
 
 NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buffer, size_t offset, size_t size) {
   return abi::Call("nrt_tensor_write", [&]() -> abi::Outcome {
-    NEURON_ABI_RETURN_IF_ERROR(abi::Range(tensor, offset, size));
-    if (size > 0) std::memcpy(tensor->data() + offset, buffer, size);
+    NEURON_ABI_RETURN_IF_ERROR(abi::CheckRange(tensor, offset, size));
+    if (size > 0 && buffer == nullptr) return InvalidArgument("buffer is null");
+    abi::WriteBytes(tensor, offset, size, buffer);
     return {};
   });
 }
 
 NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t count, bool) {
-  return abi::Call("nrt_tensor_read_batch", [&]() -> abi::Outcome {
-    for (uint64_t b = 0; b < count; ++b)
-      for (uint32_t i = 0; i < batches[b].num_ops; ++i) {
-        const nrt_tensor_batch_op_t& op = batches[b].ops[i];
-        NEURON_ABI_RETURN_IF_ERROR(abi::Range(batches[b].tensor, op.offset, op.size));
-        std::memcpy(op.buffer, batches[b].tensor->data() + op.offset, op.size);
-      }
-    return {};
+  return abi::Call("nrt_tensor_read_batch", [&] {
+    return abi::ForEachOp(batches, count, [](const nrt_tensor_batch_t& b, const auto& op) {
+      abi::ReadBytes(b.tensor, op.offset, op.size, op.buffer);
+    });
   });
 }
 
 NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t count, bool) {
-  return abi::Call("nrt_tensor_write_batch", [&]() -> abi::Outcome {
-    for (uint64_t b = 0; b < count; ++b)
-      for (uint32_t i = 0; i < batches[b].num_ops; ++i) {
-        const nrt_tensor_batch_op_t& op = batches[b].ops[i];
-        NEURON_ABI_RETURN_IF_ERROR(abi::Range(batches[b].tensor, op.offset, op.size));
-        std::memcpy(batches[b].tensor->data() + op.offset, op.buffer, op.size);
-      }
-    return {};
+  return abi::Call("nrt_tensor_write_batch", [&] {
+    return abi::ForEachOp(batches, count, [](const nrt_tensor_batch_t& b, const auto& op) {
+      abi::WriteBytes(const_cast<nrt_tensor_t*>(b.tensor), op.offset, op.size, op.buffer);
+    });
   });
 }
 
 NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size) {
   return abi::Call("nrt_tensor_memset", [&]() -> abi::Outcome {
-    NEURON_ABI_RETURN_IF_ERROR(abi::Range(tensor, offset, size));
+    NEURON_ABI_RETURN_IF_ERROR(abi::CheckRange(tensor, offset, size));
     if (size > 0) std::memset(tensor->data() + offset, value, size);
     return {};
   });
@@ -186,14 +281,22 @@ NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, s
 NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* source, size_t source_offset,
                            nrt_tensor_t* destination, size_t destination_offset, size_t size) {
   return abi::Call("nrt_tensor_copy", [&]() -> abi::Outcome {
-    NEURON_ABI_RETURN_IF_ERROR(abi::Range(source, source_offset, size));
-    NEURON_ABI_RETURN_IF_ERROR(abi::Range(destination, destination_offset, size));
-    const neuron::emulator::Core* from = source->storage->core;
-    const neuron::emulator::Core* to = destination->storage->core;
-    if (from != nullptr && to != nullptr && from != to)
-      return InvalidArgument("source is in the HBM of core ", from->vnc(), ", destination of core ",
-                             to->vnc(), "; copies stay inside one HBM");
-    std::memmove(destination->data() + destination_offset, source->data() + source_offset, size);
+    NEURON_ABI_RETURN_IF_ERROR(
+        abi::CheckCopy(source, source_offset, destination, destination_offset, size));
+    abi::CopyBytes(source, source_offset, destination, destination_offset, size);
+    return {};
+  });
+}
+
+NRT_STATUS nrt_memcpy_to_device(void* destination_va, const void* source, size_t size) {
+  return abi::Call("nrt_memcpy_to_device", [&]() -> abi::Outcome {
+    std::shared_ptr<neuron::emulator::Machine> machine;
+    NEURON_ABI_RETURN_IF_ERROR(abi::RequireMachine(&machine));
+    if (source == nullptr) return InvalidArgument("source is null");
+    char* const to = abi::DeviceMemory::Get().Find(destination_va, size);
+    if (to == nullptr)
+      return InvalidArgument(size, " bytes at ", destination_va, " are no device memory");
+    std::memcpy(to, source, size);
     return {};
   });
 }
