@@ -1,5 +1,6 @@
 #include "runtime/device.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -38,6 +39,9 @@ StatusOr<Place> Locate(int device, const void* address, int64_t bytes) {
 
 Device::Device(const nrt::Library& nrt, int index, DeviceProperties properties)
     : nrt_(nrt),
+      device_time_(nrt.device_time()),
+      host_copy_(CopyTimeOf(nrt, /*host=*/true)),
+      device_copy_(CopyTimeOf(nrt, /*host=*/false)),
       index_(index),
       properties_(std::move(properties)),
       queue_(index, *this),
@@ -53,9 +57,16 @@ Device::Device(const nrt::Library& nrt, int index, DeviceProperties properties)
                       }}),
       scalars_(nrt, index) {}
 
-int64_t Device::TimePs() const {
-  return nrt_.device_time() ? static_cast<int64_t>(nrt_.nrt_emulator_device_time_ps(index_))
-                            : HostNs() * 1000;
+Device::CopyTime Device::CopyTimeOf(const nrt::Library& nrt, bool host) {
+  if (!nrt.device_time() || nrt.nrt_emulator_copy_duration_ps == nullptr) return {};
+  constexpr uint64_t kBytes = uint64_t{1} << 30;
+  const auto fixed = static_cast<double>(nrt.nrt_emulator_copy_duration_ps(0, host));
+  const auto long_one = static_cast<double>(nrt.nrt_emulator_copy_duration_ps(kBytes, host));
+  return {fixed, (long_one - fixed) / static_cast<double>(kBytes)};
+}
+
+int64_t Device::ComputedPs() const {
+  return device_time_ ? static_cast<int64_t>(nrt_.nrt_emulator_device_time_ps(index_)) : 0;
 }
 
 void Device::Register(LoadedExecutable* executable) {
@@ -75,34 +86,39 @@ void Device::DropBindings(const std::vector<Segment*>& segments) {
   });
 }
 
-Status Device::Run(StreamId, Task& task) {
+Status Device::Run(StreamId, Task& task, int64_t* time_ps) {
   if (auto* launch = std::get_if<Launch>(&task)) [[likely]]
-    return RunLaunch(*launch);
-  if (auto* copy = std::get_if<CopyTask>(&task)) return RunCopy(*copy);
-  if (auto* record = std::get_if<RecordTask>(&task))
-    record->event->Complete(record->event->timing() ? TimePs() : 0);
+    return RunLaunch(*launch, time_ps);
+  if (auto* copy = std::get_if<CopyTask>(&task)) return RunCopy(*copy, time_ps);
+  if (auto* record = std::get_if<RecordTask>(&task)) {
+    Event& event = *record->event;
+    event.Complete(device_time_ ? *time_ps : event.timing() ? HostNs() * 1000 : 0);
+  } else if (auto* wait = std::get_if<WaitTask>(&task)) {
+    // Clocks of other devices are not comparable.
+    if (device_time_ && wait->event->device() == index_)
+      *time_ps = std::max(*time_ps, wait->event->time_ps());
+  }
   return OkStatus();
 }
 
-Status Device::RunLaunch(Launch& launch) {
+Status Device::RunLaunch(Launch& launch, int64_t* time_ps) {
   auto& executable = static_cast<LoadedExecutable&>(*launch.executable);
   StatusOr<Bindings::Sets> sets = executable.bindings().Bind(launch.buffers, launch.scalars);
   if (!sets.ok()) return sets.status().WithPrefix(StrCat(launch.op, ": "));
   const bool observed = HasLaunchObserver();
-  const int64_t start_ps = observed ? TimePs() : 0;
-  const bool timed = executable.WantsTime();
+  const bool timed = executable.WantsTime() || (observed && !device_time_);
   const int64_t start_ns = timed ? HostNs() : 0;
   const NRT_STATUS status = nrt_.nrt_execute(executable.model(), sets->inputs, sets->outputs);
-  executable.AddTime(launch, timed ? HostNs() - start_ns : -1);
+  const int64_t host_ns = timed ? HostNs() - start_ns : -1;
+  executable.AddTime(launch, host_ns);
+  const int64_t start_ps = device_time_ ? *time_ps : start_ns * 1000;
+  if (device_time_ && status == NRT_SUCCESS) [[likely]]
+    *time_ps += static_cast<int64_t>(nrt_.nrt_emulator_last_duration_ps(executable.model()));
   if (status != NRT_SUCCESS) [[unlikely]]
     return nrt_.Check(status, "nrt_execute").WithPrefix(StrCat(launch.op, ": "));
-  if (observed) {
-    const int64_t duration_ps =
-        nrt_.device_time()
-            ? static_cast<int64_t>(nrt_.nrt_emulator_last_duration_ps(executable.model()))
-            : TimePs() - start_ps;
-    NotifyLaunchObserver(index_, launch.op, executable, start_ps, duration_ps);
-  }
+  if (observed)
+    NotifyLaunchObserver(index_, launch.op, executable, start_ps,
+                         device_time_ ? *time_ps - start_ps : host_ns * 1000);
   if (launch.error_record == nullptr) [[likely]]
     return OkStatus();
   ErrorRecord record{};
@@ -117,7 +133,13 @@ Status Device::RunLaunch(Launch& launch) {
   return FromErrorRecord(record, launch.op);
 }
 
-Status Device::RunCopy(CopyTask& copy) {
+Status Device::RunCopy(CopyTask& copy, int64_t* time_ps) {
+  const bool host = copy.kind == CopyTask::Kind::kToDevice || copy.kind == CopyTask::Kind::kToHost;
+  *time_ps += (host ? host_copy_ : device_copy_).Of(copy.bytes);
+  return Transfer(copy);
+}
+
+Status Device::Transfer(CopyTask& copy) {
   const auto bytes = static_cast<size_t>(copy.bytes);
   switch (copy.kind) {
     case CopyTask::Kind::kToDevice: {

@@ -26,20 +26,31 @@ class Device final : public TaskRunner {
   Allocator& allocator() { return allocator_; }
   ScalarArena& scalars() { return scalars_; }
 
-  // The library's device time; the host's clock where it has none.
-  int64_t TimePs() const;
+  // Modelled time that the core has computed for until now; 0 where the library tells none.
+  int64_t ComputedPs() const;
 
   void Register(LoadedExecutable* executable);
   void Unregister(LoadedExecutable* executable);
 
-  Status Run(StreamId stream, Task& task) override;
+  Status Run(StreamId stream, Task& task, int64_t* time_ps) override;
 
  private:
-  Status RunLaunch(Launch& launch);
-  Status RunCopy(CopyTask& copy);
+  Status RunLaunch(Launch& launch, int64_t* time_ps);
+  Status RunCopy(CopyTask& copy, int64_t* time_ps);
+  Status Transfer(CopyTask& copy);
   void DropBindings(const std::vector<Segment*>& segments);
 
   const nrt::Library& nrt_;
+  const bool device_time_;  // the library tells modelled time
+  // Modelled time of a copy; 0 where the library tells none.
+  struct CopyTime {
+    double fixed_ps = 0, per_byte_ps = 0;
+    int64_t Of(int64_t bytes) const {
+      return static_cast<int64_t>(fixed_ps + per_byte_ps * static_cast<double>(bytes));
+    }
+  };
+  static CopyTime CopyTimeOf(const nrt::Library& nrt, bool host);
+  const CopyTime host_copy_, device_copy_;
   const int index_;
   const DeviceProperties properties_;
   Queue queue_;

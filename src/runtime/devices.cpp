@@ -16,7 +16,7 @@ const DeviceProperties& Properties(int device) {
 
 double ModelledDeviceSeconds(int device) {
   const Device* found = FindDevice(device);
-  return found && found->nrt().device_time() ? static_cast<double>(found->TimePs()) * 1e-12 : 0;
+  return found ? static_cast<double>(found->ComputedPs()) * 1e-12 : 0;
 }
 
 std::string Describe() {

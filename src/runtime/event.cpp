@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "runtime/interrupt.h"
 #include "runtime/queue.h"
 
 namespace neuron::runtime {
@@ -18,7 +19,14 @@ void Event::Complete(int64_t time_ps) {
   for (Queue* queue : queues) queue->Poke();
 }
 
-void Event::Wait() const {
+Status Event::Wait() const {
+  if (done()) return OkStatus();
+  std::unique_lock lock(mutex_);
+  while (!done()) NEURON_RETURN_IF_ERROR(WaitForChange(lock, condition_));
+  return OkStatus();
+}
+
+void Event::Await() const {
   if (done()) return;
   std::unique_lock lock(mutex_);
   condition_.wait(lock, [&] { return done(); });

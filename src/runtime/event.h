@@ -22,11 +22,13 @@ class Event {
   int device() const { return device_; }
   StreamId stream() const { return stream_; }
   bool timing() const { return timing_; }
-  int64_t time_ps() const { return time_ps_; }  // requires done()
+  // On the device's modelled time line, the host's clock where there is none. Requires done().
+  int64_t time_ps() const { return time_ps_; }
 
   // The stream reached it at this device time: wakes who waits. Once.
   void Complete(int64_t time_ps);
-  void Wait() const;
+  Status Wait() const;  // not OK: interrupted (SetInterruptCheck)
+  void Await() const;
   // True if the event is done already; else `queue` is poked when it is.
   bool DoneOrNotify(Queue* queue);
 

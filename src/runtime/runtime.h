@@ -64,8 +64,16 @@ class Event;  // a point in a stream
 std::shared_ptr<Event> RecordEvent(int device, StreamId stream, bool timing);
 bool QueryEvent(const Event& event);
 Status SynchronizeEvent(const Event& event);
+void AwaitEvent(const Event& event);  // the same where nothing may interrupt it
 void StreamWaitEvent(int device, StreamId stream, std::shared_ptr<Event> event);
 StatusOr<double> ElapsedMilliseconds(const Event& begin, const Event& end);  // device time
+
+// ---- Waiting
+// Waits of this header (Synchronize*, blocking copies, a launch while the queue is full) ask this
+// about every 50 ms, on the thread that waits and with no lock held. What it returns if not OK is
+// what the wait returns: the device goes on with what was queued before, and stays usable.
+using InterruptCheck = Status (*)();
+void SetInterruptCheck(InterruptCheck check);
 
 // ---- Copies (ordered with the stream)
 Status CopyToDevice(int device, StreamId stream, void* device_to, const void* host_from,
@@ -106,7 +114,8 @@ struct Launch {
   // Released on the thread that ran the launch, when it has run.
   std::vector<std::shared_ptr<void>> keep_alive = {};
 };
-// Returns at once; runs inline if the stream is idle and the program is tiny.
+// Returns at once, unless the queue is full; runs inline if the stream is idle and the program is
+// tiny.
 Status Enqueue(int device, StreamId stream, Launch launch);
 
 struct CacheStatistics {
@@ -121,8 +130,8 @@ double ModelledDeviceSeconds(int device);  // virtual clock: sum of modelled tim
 using OpNamer = std::string_view (*)(int32_t op);
 void SetOpNamer(OpNamer namer);
 
-// Called for each launch when set: op, modelled start and duration in picoseconds on the virtual
-// clock. Profilers use it.
+// Called for each launch when set: op, modelled start and duration in picoseconds on the time line
+// of the device's streams. Profilers use it.
 using LaunchObserver = std::function<void(int device, const char* op, const Executable&,
                                           int64_t start_ps, int64_t duration_ps)>;
 void SetLaunchObserver(LaunchObserver observer);

@@ -6,6 +6,15 @@
 #include "runtime/runtime.h"
 
 namespace neuron::runtime {
+namespace {
+
+// The host knows of it: what it does next comes after.
+void Saw(const Event& event) {
+  Device* found = FindDevice(event.device());
+  if (found != nullptr && found->nrt().device_time()) found->queue().HostSaw(event.time_ps());
+}
+
+}  // namespace
 
 StatusOr<StreamId> CreateStream(int device, int priority) {
   NEURON_ASSIGN_OR_RETURN(Device * found, GetDevice(device));
@@ -36,12 +45,23 @@ std::shared_ptr<Event> RecordEvent(int device, StreamId stream, bool timing) {
   return event;
 }
 
-bool QueryEvent(const Event& event) { return event.done(); }
+bool QueryEvent(const Event& event) {
+  if (!event.done()) return false;
+  Saw(event);
+  return true;
+}
 
 Status SynchronizeEvent(const Event& event) {
   NEURON_RETURN_IF_ERROR(CheckProcess());
-  event.Wait();
+  NEURON_RETURN_IF_ERROR(event.Wait());
+  Saw(event);
   return OkStatus();
+}
+
+void AwaitEvent(const Event& event) {
+  if (!CheckProcess().ok()) return;
+  event.Await();
+  Saw(event);
 }
 
 void StreamWaitEvent(int device, StreamId stream, std::shared_ptr<Event> event) {

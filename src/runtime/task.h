@@ -30,4 +30,16 @@ struct WaitTask {
 // monostate: nothing, what a moved-from place in a queue holds.
 using Task = std::variant<std::monostate, Launch, CopyTask, RecordTask, WaitTask>;
 
+// The hardware queue that a task occupies while it runs: a core computes one program at a time and
+// has two DMA queues of its own, one that writes HBM and one that reads it for the host.
+enum class Lane : uint8_t { kCompute, kWrite, kRead, kNone };
+inline constexpr int kNumLanes = 3;
+
+inline Lane LaneOf(const Task& task) {
+  if (std::holds_alternative<Launch>(task)) return Lane::kCompute;
+  if (const auto* copy = std::get_if<CopyTask>(&task))
+    return copy->kind == CopyTask::Kind::kToHost ? Lane::kRead : Lane::kWrite;
+  return Lane::kNone;
+}
+
 }  // namespace neuron::runtime

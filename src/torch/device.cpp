@@ -6,6 +6,7 @@
 #include <atomic>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lowering/table.h"
@@ -14,6 +15,7 @@ namespace neuron::pytorch {
 namespace {
 
 std::atomic<bool> in_bad_fork{false};
+thread_local std::exception_ptr interruption;
 thread_local int current_device = 0;
 thread_local std::vector<runtime::StreamId> current_streams;
 
@@ -25,10 +27,15 @@ std::string Text(const Status& status) { return std::string(status.message()); }
 
 }  // namespace
 
+void SetInterruption(std::exception_ptr exception) { interruption = std::move(exception); }
+
 void ThrowIfError(const Status& status) {
   if (status.ok()) [[likely]]
     return;
   switch (status.code()) {
+    case StatusCode::kUnavailable:
+      if (interruption) std::rethrow_exception(std::exchange(interruption, nullptr));
+      TORCH_CHECK(false, Text(status));
     case StatusCode::kOutOfRange:
       TORCH_CHECK_INDEX(false, Text(status));
     case StatusCode::kResourceExhausted:

@@ -6,6 +6,8 @@
 #include <c10/core/DeviceType.h>
 #include <c10/core/Stream.h>
 
+#include <exception>
+
 #include "base/status.h"
 #include "runtime/runtime.h"
 
@@ -20,6 +22,9 @@ inline c10::Device DeviceAt(int index) {
 // Throws what PyTorch CPU would for that kind of failure: IndexError for OutOfRange,
 // OutOfMemoryError for ResourceExhausted, NotImplementedError for Unimplemented, else RuntimeError.
 void ThrowIfError(const Status& status);
+// What ends a wait of this thread (runtime::SetInterruptCheck): ThrowIfError throws it for the
+// Unavailable that the wait returns.
+void SetInterruption(std::exception_ptr exception);
 template <typename T>
 T ValueOrThrow(StatusOr<T> value) {
   ThrowIfError(value.status());

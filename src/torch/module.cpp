@@ -4,7 +4,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
+#include <sys/syscall.h>
 #include <torch/csrc/utils/pybind.h>
+#include <unistd.h>
 
 #include "runtime/runtime.h"
 #include "torch/autograd_threads.h"
@@ -90,6 +92,15 @@ std::string TakeErrorOfPython() {
   if (PyErr_Occurred() == nullptr) return {};
   const py::error_already_set error;  // takes the indicator down
   return py::str(error.value());
+}
+
+// Python's signal handlers run in its main thread, which a wait for the device would keep from it.
+Status CheckForSignals() {
+  if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return OkStatus();
+  const py::gil_scoped_acquire gil;
+  if (PyErr_Occurred() != nullptr || PyErr_CheckSignals() == 0) return OkStatus();
+  SetInterruption(std::make_exception_ptr(py::error_already_set()));
+  return Unavailable("a signal ended the wait for the device");
 }
 
 void SetLogger(py::typing::Callable<void(py::str, py::str)> logger) {
@@ -259,6 +270,7 @@ void BindNki(py::module_& m) {
 PYBIND11_MODULE(_C, m) {
   BindGraphs(m);
   SetPythonErrorTaker(&TakeErrorOfPython);
+  runtime::SetInterruptCheck(&CheckForSignals);
   BindNki(m);
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("register_hooks", &RegisterHooks);

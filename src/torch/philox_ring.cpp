@@ -19,7 +19,7 @@ class Ring {
     const std::lock_guard lock(mutex_);
     if (next_ == slots_.size()) {
       for (const auto& [used_device, used_stream] : used_)
-        (void)runtime::SynchronizeEvent(*runtime::RecordEvent(used_device, used_stream, false));
+        runtime::AwaitEvent(*runtime::RecordEvent(used_device, used_stream, false));
       used_.clear();
       next_ = 0;
     }

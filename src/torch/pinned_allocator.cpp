@@ -47,8 +47,7 @@ void FreePinned(void* pointer) {
     if (!node.empty()) block = std::move(node.mapped());
   }
   for (const auto& event : block.pending) {
-    // A failed launch is reported by the stream's own synchronisation, not by a destructor.
-    (void)runtime::SynchronizeEvent(*event);
+    runtime::AwaitEvent(*event);
   }
   std::free(pointer);
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -33,9 +34,13 @@ struct Recorder {
   std::vector<std::string> calls;
   uint64_t limit = uint64_t{1} << 30;
   uint64_t used[kCores] = {};
-  std::atomic<int> executing[kCores] = {};
-  std::atomic<uint64_t> most_executing{0};
+  std::atomic<int> executing[kCores] = {}, reading[kCores] = {}, writing[kCores] = {};
+  std::atomic<uint64_t> most_executing{0}, most_reading{0}, most_writing{0}, most_together{0};
+  std::atomic<int64_t> copy_delay_us{0};
+  std::atomic<uint64_t> copy_delay_from{0};
   bool initialized = false;
+  std::set<const void*> alive;  // models, tensors, sets
+  std::vector<std::string> violations;
   int next_id = 1;
 };
 Recorder& recorder() {
@@ -49,6 +54,56 @@ void Record(const Parts&... parts) {
   (out << ... << parts);
   std::lock_guard lock(recorder().mutex);
   recorder().calls.push_back(std::move(out).str());
+}
+
+void Raise(std::atomic<uint64_t>& most, int now) {
+  const auto value = static_cast<uint64_t>(now);
+  uint64_t old = most;
+  while (value > old && !most.compare_exchange_weak(old, value)) {
+  }
+}
+
+// Counts what happens at once on a core, for as long as it lives.
+class Activity {
+ public:
+  Activity(std::atomic<int> (&counters)[kCores], std::atomic<uint64_t>& most, int core)
+      : counter_(counters[core < 0 ? 0 : core]) {
+    Recorder& all = recorder();
+    Raise(most, ++counter_);
+    const int on = core < 0 ? 0 : core;
+    Raise(all.most_together, all.executing[on] + all.reading[on] + all.writing[on]);
+  }
+  ~Activity() { --counter_; }
+  Activity(const Activity&) = delete;
+
+ private:
+  std::atomic<int>& counter_;
+};
+
+void DelayCopy(size_t size) {
+  const int64_t delay_us = recorder().copy_delay_us;
+  if (delay_us > 0 && size >= recorder().copy_delay_from)
+    std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+}
+
+void Violate(const std::string& what) {
+  std::lock_guard lock(recorder().mutex);
+  recorder().violations.push_back(what);
+}
+void Begin(const char* call) {
+  if (!recorder().initialized) Violate(std::string(call) + " before nrt_init or after nrt_close");
+}
+void Born(const void* handle) {
+  std::lock_guard lock(recorder().mutex);
+  recorder().alive.insert(handle);
+}
+// Whether the handle names something, which is said if not. Gives it back if `last`.
+bool Uses(const char* call, const void* handle, bool last = false) {
+  Begin(call);
+  std::lock_guard lock(recorder().mutex);
+  const bool alive = last ? recorder().alive.erase(handle) == 1 : recorder().alive.contains(handle);
+  if (!alive) recorder().violations.push_back(std::string(call) + " of what is not alive");
+  return alive;
 }
 
 Storage::Storage(size_t bytes, int on) : size(bytes), core(on) {
@@ -89,6 +144,13 @@ EXPORT const char* recording_nrt_calls() {
   for (const std::string& call : recorder().calls) text += call + "\n";
   return text.c_str();
 }
+EXPORT const char* recording_nrt_violations() {
+  static thread_local std::string text;
+  text.clear();
+  std::lock_guard lock(recorder().mutex);
+  for (const std::string& violation : recorder().violations) text += violation + "\n";
+  return text.c_str();
+}
 EXPORT void recording_nrt_clear() {
   std::lock_guard lock(recorder().mutex);
   recorder().calls.clear();
@@ -102,13 +164,23 @@ EXPORT uint64_t recording_nrt_memory_used() {
   return recorder().used[0];
 }
 EXPORT uint64_t recording_nrt_max_concurrent_executions() { return recorder().most_executing; }
+EXPORT uint64_t recording_nrt_max_reads() { return recorder().most_reading; }
+EXPORT uint64_t recording_nrt_max_writes() { return recorder().most_writing; }
+EXPORT uint64_t recording_nrt_max_together() { return recorder().most_together; }
+EXPORT void recording_nrt_set_copy_delay(int64_t microseconds, uint64_t from_bytes) {
+  recorder().copy_delay_from = from_bytes;
+  recorder().copy_delay_us = microseconds;
+}
 
 EXPORT NRT_STATUS nrt_init(nrt_framework_type_t framework, const char*, const char*) {
   Record("nrt_init ", framework);
   recorder().initialized = true;
   return NRT_SUCCESS;
 }
-EXPORT void nrt_close() { Record("nrt_close"); }
+EXPORT void nrt_close() {
+  Record("nrt_close");
+  recorder().initialized = false;
+}
 EXPORT NRT_STATUS nrt_get_version(nrt_version_t* version, size_t size) {
   if (size < sizeof(nrt_version_t)) return NRT_INVALID;
   *version = {};
@@ -137,15 +209,18 @@ EXPORT NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t*
 
 EXPORT NRT_STATUS nrt_load(const void* neff, size_t size, int32_t vnc, int32_t,
                            nrt_model_t** model) {
+  Begin("nrt_load");
   std::string text(static_cast<const char*>(neff), size);
   if (!text.starts_with("recording\n")) return NRT_UNSUPPORTED_NEFF_VERSION;
   if (vnc < 0 || vnc >= static_cast<int32_t>(kCores)) return NRT_INVALID;
   std::lock_guard lock(recorder().mutex);
   *model = new nrt_model{std::move(text), vnc, recorder().next_id++};
+  recorder().alive.insert(*model);
   recorder().calls.push_back("nrt_load " + std::to_string((*model)->id));
   return NRT_SUCCESS;
 }
 EXPORT NRT_STATUS nrt_unload(nrt_model_t* model) {
+  if (!Uses("nrt_unload", model, true)) return NRT_INVALID_HANDLE;
   Record("nrt_unload ", model->id);
   delete model;
   return NRT_SUCCESS;
@@ -162,15 +237,20 @@ EXPORT NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* info) {
 EXPORT NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** set) {
   Record("nrt_allocate_tensor_set");
   *set = new Set;
+  Begin("nrt_allocate_tensor_set");
+  Born(*set);
   return NRT_SUCCESS;
 }
 EXPORT void nrt_destroy_tensor_set(nrt_tensor_set_t** set) {
   Record("nrt_destroy_tensor_set");
+  if (!Uses("nrt_destroy_tensor_set", *set, true)) return;
   delete static_cast<Set*>(*set);
   *set = nullptr;
 }
 EXPORT NRT_STATUS nrt_add_tensor_to_tensor_set(nrt_tensor_set_t* set, const char* name,
                                                nrt_tensor_t* tensor) {
+  if (!Uses("nrt_add_tensor_to_tensor_set", set)) return NRT_INVALID_HANDLE;
+  if (!Uses("nrt_add_tensor_to_tensor_set", tensor)) return NRT_INVALID_HANDLE;
   (*static_cast<Set*>(set))[name] = tensor;
   return NRT_SUCCESS;
 }
@@ -193,17 +273,23 @@ EXPORT NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t, int vnc, size_t si
   auto storage = std::make_shared<Storage>(size, vnc);
   std::lock_guard lock(recorder().mutex);
   *tensor = new nrt_tensor{std::move(storage), 0, size, recorder().next_id++};
+  recorder().alive.insert(*tensor);
+  if (!recorder().initialized)
+    recorder().violations.push_back("nrt_tensor_allocate before nrt_init");
   recorder().calls.push_back("nrt_tensor_allocate " + std::to_string(size));
   return NRT_SUCCESS;
 }
 EXPORT NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* source, size_t offset, size_t size,
                                             const char*, nrt_tensor_t** tensor) {
+  if (!Uses("nrt_tensor_allocate_slice", source)) return NRT_INVALID_HANDLE;
   if (offset + size > source->size) return NRT_INVALID;
   Record("nrt_tensor_allocate_slice ", size);
   *tensor = new nrt_tensor{source->storage, source->offset + offset, size, source->id};
+  Born(*tensor);
   return NRT_SUCCESS;
 }
 EXPORT void nrt_tensor_free(nrt_tensor_t** tensor) {
+  if (!Uses("nrt_tensor_free", *tensor, true)) return;
   Record("nrt_tensor_free ", (*tensor)->size);
   delete *tensor;
   *tensor = nullptr;
@@ -218,15 +304,27 @@ EXPORT void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
 }
 EXPORT NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buffer, size_t offset,
                                   size_t size) {
-  if (offset + size > tensor->size) return NRT_INVALID;
+  if (!Uses("nrt_tensor_read", tensor)) return NRT_INVALID_HANDLE;
+  if (offset + size > tensor->size) {
+    Violate("nrt_tensor_read beyond the tensor");
+    return NRT_INVALID;
+  }
   Record("nrt_tensor_read ", size);
+  const Activity activity(recorder().reading, recorder().most_reading, tensor->storage->core);
+  DelayCopy(size);
   std::memcpy(buffer, tensor->data() + offset, size);
   return NRT_SUCCESS;
 }
 EXPORT NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buffer, size_t offset,
                                    size_t size) {
-  if (offset + size > tensor->size) return NRT_INVALID;
+  if (!Uses("nrt_tensor_write", tensor)) return NRT_INVALID_HANDLE;
+  if (offset + size > tensor->size) {
+    Violate("nrt_tensor_write beyond the tensor");
+    return NRT_INVALID;
+  }
   Record("nrt_tensor_write ", size);
+  const Activity activity(recorder().writing, recorder().most_writing, tensor->storage->core);
+  DelayCopy(size);
   std::memcpy(tensor->data() + offset, buffer, size);
   return NRT_SUCCESS;
 }
@@ -334,13 +432,14 @@ NRT_STATUS Execution::Run(const std::string& text) {
 
 EXPORT NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* inputs,
                               nrt_tensor_set_t* outputs) {
-  Record("nrt_execute ", model->id);
-  const auto now = static_cast<uint64_t>(++recorder().executing[model->core]);
-  uint64_t most = recorder().most_executing;
-  while (now > most && !recorder().most_executing.compare_exchange_weak(most, now)) {
+  if (!Uses("nrt_execute", model)) return NRT_INVALID_HANDLE;
+  for (const nrt_tensor_set_t* set : {inputs, static_cast<const nrt_tensor_set_t*>(outputs)}) {
+    if (!Uses("nrt_execute with a set", set)) return NRT_INVALID_HANDLE;
+    for (const auto& [name, tensor] : *static_cast<const Set*>(set))
+      if (!Uses(("nrt_execute with tensor " + name).c_str(), tensor)) return NRT_INVALID_HANDLE;
   }
-  const NRT_STATUS status =
-      Execution(static_cast<const Set*>(inputs), static_cast<const Set*>(outputs)).Run(model->text);
-  --recorder().executing[model->core];
-  return status;
+  Record("nrt_execute ", model->id);
+  const Activity activity(recorder().executing, recorder().most_executing, model->core);
+  return Execution(static_cast<const Set*>(inputs), static_cast<const Set*>(outputs))
+      .Run(model->text);
 }

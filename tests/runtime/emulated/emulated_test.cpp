@@ -129,6 +129,67 @@ TEST(Emulated, EventsTellDeviceTime) {
   Free(x);
 }
 
+// In modelled time: what runs on different hardware queues of a core overlaps, what one stream
+// orders, one queue carries or the host waited for does not.
+TEST(Emulated, CopiesOverlapComputingInModelledTime) {
+  if (PublicAbiOnly()) GTEST_SKIP() << "NRT has no device time";
+  constexpr int kLaunches = 20;
+  auto add = Compiled(0, AddTwo(kCount));
+  const StreamId copies = *CreateStream(0, 0);
+  void* x = MustAllocate(0, kBytes);
+  MustBeOk(Fill(0, 0, x, 0, kBytes));
+  // About as long as the launches.
+  const double launches_ms = kLaunches * add->modelled_seconds() * 1e3;
+  const auto bytes = static_cast<int64_t>(launches_ms * 1e-3 * 32e9);
+  void* big = MustAllocate(0, bytes, copies);
+  std::vector<char> host(static_cast<size_t>(bytes), 1);
+  const auto launch = [&] {
+    for (int i = 0; i < kLaunches; ++i)
+      MustBeOk(Enqueue(0, 0, {.executable = add, .buffers = {x, x, x}, .op = "add"}));
+  };
+  const auto copy = [&](StreamId stream) {
+    MustBeOk(CopyToDevice(0, stream, big, host.data(), bytes, false));
+  };
+  // Milliseconds from the streams' common begin to the later end of the two.
+  const auto measure = [&](auto body) {
+    MustBeOk(SynchronizeDevice(0));
+    std::shared_ptr<Event> begin = RecordEvent(0, 0, true);
+    StreamWaitEvent(0, copies, begin);
+    body();
+    StreamWaitEvent(0, 0, RecordEvent(0, copies, false));
+    std::shared_ptr<Event> end = RecordEvent(0, 0, true);
+    MustBeOk(SynchronizeDevice(0));
+    return *ElapsedMilliseconds(*begin, *end);
+  };
+  const double computing = measure(launch);
+  const double copying = measure([&] { copy(copies); });
+  EXPECT_NEAR(computing, launches_ms, launches_ms * 0.01);
+  EXPECT_NEAR(copying, launches_ms, launches_ms * 0.2);
+  const double both = measure([&] {
+    launch();
+    copy(copies);
+  });
+  EXPECT_NEAR(both, std::max(computing, copying), both * 0.01);
+  const double one_stream = measure([&] {
+    launch();
+    copy(0);
+  });
+  EXPECT_NEAR(one_stream, computing + copying, both * 0.01);
+  const double waited = measure([&] {
+    launch();
+    MustBeOk(SynchronizeStream(0, 0));
+    copy(copies);
+  });
+  EXPECT_NEAR(waited, computing + copying, both * 0.01);
+  const double one_queue = measure([&] {
+    copy(copies);
+    copy(0);
+  });
+  EXPECT_NEAR(one_queue, 2 * copying, both * 0.01);
+  Free(x);
+  Free(big);
+}
+
 TEST(Emulated, ADisassemblyShowsInstructions) {
   const std::string text = Compiled(0, AddTwo(kCount))->Disassembly();
   EXPECT_NE(text.find("tensor_tensor"), std::string::npos) << text;
