@@ -29,15 +29,25 @@ std::filesystem::path OwnDirectory() {
   return error ? std::filesystem::path() : path.parent_path();
 }
 
-struct Candidate {
-  std::string path;  // a bare name is searched by the dynamic loader
-  std::string reason;
-};
+std::string PathOf(const void* symbol, const std::string& otherwise) {
+  Dl_info info{};
+  return dladdr(symbol, &info) != 0 && info.dli_fname ? info.dli_fname : otherwise;
+}
 
-std::vector<Candidate> Candidates() {
-  if (const std::optional<std::string> path = Read(Variable::kNrtLibrary))
-    return {{*path, std::string(RowOf(Variable::kNrtLibrary).name)}};
-  if (access("/dev/neuron0", F_OK) == 0) {
+StatusOr<const Library*> Load() {
+  const std::optional<std::string> named = Read(Variable::kNrtLibrary);
+  NEURON_ASSIGN_OR_RETURN(
+      Library library,
+      LoadFirst(
+          named ? std::vector<Candidate>{{*named, std::string(RowOf(Variable::kNrtLibrary).name)}}
+                : Candidates(access("/dev/neuron0", F_OK) == 0)));
+  return new Library(std::move(library));  // for the life of the process
+}
+
+}  // namespace
+
+std::vector<Candidate> Candidates(bool device) {
+  if (device) {
     return {{kHardwareLibrary, "/dev/neuron0 exists"},
             {std::string(kHardwareDirectory) + "/" + kHardwareLibrary, "/dev/neuron0 exists"}};
   }
@@ -53,26 +63,19 @@ std::vector<Candidate> Candidates() {
   return candidates;
 }
 
-std::string PathOf(const void* symbol, const std::string& otherwise) {
-  Dl_info info{};
-  return dladdr(symbol, &info) != 0 && info.dli_fname ? info.dli_fname : otherwise;
-}
-
-StatusOr<const Library*> Load() {
+StatusOr<Library> LoadFirst(const std::vector<Candidate>& candidates) {
   std::string tried;
-  for (const Candidate& candidate : Candidates()) {
+  for (const Candidate& candidate : candidates) {
     StatusOr<Library> library = LoadLibrary(candidate.path);
     if (library.ok()) {
       library->chosen = candidate.reason;
-      return new Library(*std::move(library));  // for the life of the process
+      return library;
     }
     tried += StrCat("\n  ", library.status().message());
   }
   return NotFound("no NRT library can be loaded; set ", RowOf(Variable::kNrtLibrary).name,
                   " to the path of libnrt.so.1 or libnrt_emulator.so.1. Tried:", tried);
 }
-
-}  // namespace
 
 StatusOr<Library> LoadLibrary(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "nrt/functions.h"
@@ -50,6 +51,15 @@ struct Library {
 
 // The process's library; the first call loads it. Failure names what was tried and is remembered.
 const StatusOr<const Library*>& GetLibrary();
+
+// What is tried, in order, on a machine with a Neuron device or without, if nothing is named.
+struct Candidate {
+  std::string path;  // a bare name is searched by the dynamic loader
+  std::string reason;
+};
+std::vector<Candidate> Candidates(bool device);
+// The first that can be loaded. Failure names what was tried.
+StatusOr<Library> LoadFirst(const std::vector<Candidate>& candidates);
 
 // Loads one given file, for tests of a particular library. The handle is never closed.
 StatusOr<Library> LoadLibrary(const std::string& path);

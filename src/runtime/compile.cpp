@@ -1,6 +1,9 @@
 #include "runtime/compile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -10,6 +13,7 @@
 #include "hlo/proto.h"
 #include "isa/program.h"
 #include "isa/target.h"
+#include "nrt/loader.h"
 #include "runtime/subprocess.h"
 
 namespace neuron::runtime {
@@ -112,13 +116,43 @@ StatusOr<std::string> RunCompiler(const std::string& command, const std::string&
 
 }  // namespace
 
+namespace {
+
+// Of PATH; "" if there is none.
+std::string FindProgram(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(path != nullptr ? path : "");
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const fs::path file = fs::path(directory.empty() ? "." : directory) / name;
+    std::error_code error;
+    if (access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file, error))
+      return fs::absolute(file).string();
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::optional<std::string>& CompilerCommand() {
+  static const auto& command = *new std::optional<std::string>([]() -> std::optional<std::string> {
+    if (std::optional<std::string> named = Read(Variable::kCompiler)) return named;
+    const auto& library = nrt::GetLibrary();
+    if (!library.ok() || (*library)->emulated()) return std::nullopt;
+    const std::string found = FindProgram("neuronx-cc");
+    return found.empty() ? std::nullopt : std::optional(found);
+  }());
+  return command;
+}
+
 const StatusOr<std::string>& CompilerIdentity() {
   static const auto& identity = *new StatusOr<std::string>([]() -> StatusOr<std::string> {
-    const std::optional<std::string> command = Read(Variable::kCompiler);
+    const std::optional<std::string>& command = CompilerCommand();
     if (!command) return StrCat("neuron-compile ", compiler::BuildId(), "\n");
     StatusOr<std::string> version = AskVersion(*command);
     if (!version.ok())
-      return version.status().WithPrefix(StrCat(RowOf(Variable::kCompiler).name, ": "));
+      return version.status().WithPrefix(Read(Variable::kCompiler)
+                                             ? StrCat(RowOf(Variable::kCompiler).name, ": ")
+                                             : std::string("neuronx-cc of PATH: "));
     return version;
   }());
   return identity;
@@ -147,7 +181,7 @@ StatusOr<std::string> CacheKey(const hlo::Module& module, const compiler::Option
 
 StatusOr<std::string> CompileToContainer(const hlo::Module& module,
                                          const compiler::Options& options) {
-  if (const std::optional<std::string> command = Read(Variable::kCompiler)) {
+  if (const std::optional<std::string>& command = CompilerCommand()) {
     if (!CompilerIdentity().ok()) return CompilerIdentity().status();
     return RunCompiler(*command, *CompilerIdentity(), module, options);
   }

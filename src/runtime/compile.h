@@ -1,12 +1,17 @@
-// "A compiler" for the executable cache: ours in this process, or a command (TORCHNEURON_COMPILER).
+// "A compiler" for the executable cache: the command of TORCHNEURON_COMPILER; else, if the NRT
+// library is none of ours, neuronx-cc where PATH has one; else ours in this process.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "compiler/compiler.h"
 #include "hlo/module.h"
 
 namespace neuron::runtime {
+
+// The command; nullopt: in this process. Decided once; loads the NRT library.
+const std::optional<std::string>& CompilerCommand();
 
 // What the result depends on besides module and options: the build of our compiler, or what the
 // command answers to --version. Asked once.

@@ -48,7 +48,17 @@ StatusOr<std::shared_ptr<Executable>> GetExecutable(int device, const hlo::Modul
                                 {.compile = [&] { return CompileToContainer(module, effective); },
                                  .signature = SignatureOf,
                                  .fresh = !effective.dump_directory.empty()});
-  if (!executable.ok()) return executable.status().WithPrefix(StrCat(op, ": "));
+  if (!executable.ok()) {
+    const Status& status = executable.status();
+    // A library that is none of ours wants neuronx-cc's programs.
+    if (IsUnimplemented(status) && !found->nrt().emulated() && !CompilerCommand())
+      return Unimplemented(
+          op, ": ", status.message(), "; ", found->nrt().path,
+          " loads programs of neuronx-cc, which is not on PATH: install it, or name "
+          "it by ",
+          RowOf(Variable::kCompiler).name);
+    return status.WithPrefix(StrCat(op, ": "));
+  }
   return std::shared_ptr<Executable>(*std::move(executable));
 }
 

@@ -97,8 +97,8 @@ DeviceProperties PropertiesOf(const nrt::Library& nrt, int index) {
 
 Status InitializeLocked(Machine& machine) {
   NEURON_RETURN_IF_ERROR(CheckEnvironment());
-  if (Read(Variable::kCompiler) && !CompilerIdentity().ok()) return CompilerIdentity().status();
   if (!nrt::GetLibrary().ok()) return nrt::GetLibrary().status();
+  if (CompilerCommand() && !CompilerIdentity().ok()) return CompilerIdentity().status();
   const nrt::Library& nrt = **nrt::GetLibrary();
   if (!nrt.emulated()) ReportUnknownVariables();  // the emulator does so itself
   NEURON_RETURN_IF_ERROR(

@@ -167,6 +167,31 @@ TEST(Launch, LoadingAForeignProgramSaysSo) {
   EXPECT_NE(loaded.status().message().find("nrt_load"), std::string::npos);
 }
 
+// The life of a program as the recording library saw it. What it refuses to see at all (before
+// nrt_init, after the end of a handle) is checked behind every test (support.h).
+TEST(Launch, TheLibrarySeesTheDocumentedOrder) {
+  ClearCalls();
+  {
+    void* large = MustAllocate(0, 48 << 20);  // a segment of its own
+    auto program = MakeExecutable(0, {{"output0", 4000}}, 0, "iota output0 1000\n");
+    MustBeOk(Enqueue(0, 0, {.executable = program, .buffers = {large}, .op = "iota"}));
+    int32_t read[4] = {};
+    MustBeOk(CopyToHost(0, 0, read, large, 16, true));
+    EXPECT_EQ(read[3], 3);
+    Free(large);
+  }
+  EmptyCache(0);
+  const std::string calls = Calls();
+  size_t at = 0;
+  for (const char* call :
+       {"nrt_tensor_allocate ", "nrt_load ", "nrt_allocate_tensor_set\n", "nrt_execute ",
+        "nrt_tensor_read 16\n", "nrt_unload ", "nrt_destroy_tensor_set\n", "nrt_tensor_free "}) {
+    const size_t found = calls.find(call, at);
+    ASSERT_NE(found, std::string::npos) << call << " is not behind the one before in\n" << calls;
+    at = found + 1;
+  }
+}
+
 TEST(Launch, UnloadingFollowsTheLastReference) {
   ClearCalls();
   {

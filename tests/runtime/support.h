@@ -66,6 +66,17 @@ inline std::shared_ptr<LoadedExecutable> MakeExecutable(int device,
   return *loaded;
 }
 
+// At the end of every test: the runtime has kept to the documented order of calls.
+class KeepsToTheDocumentedOrder : public ::testing::EmptyTestEventListener {
+  void OnTestEnd(const ::testing::TestInfo&) override {
+    EXPECT_STREQ(Recording<const char*()>("recording_nrt_violations")(), "");
+  }
+};
+inline const bool kListens = [] {
+  ::testing::UnitTest::GetInstance()->listeners().Append(new KeepsToTheDocumentedOrder);
+  return true;
+}();
+
 inline void* MustAllocate(int device, int64_t bytes, StreamId stream = 0) {
   StatusOr<void*> pointer = Allocate(device, bytes, stream);
   EXPECT_TRUE(pointer.ok()) << pointer.status().ToString();

@@ -107,6 +107,47 @@ def test_training_needs_nothing_beyond_nrt_and_a_compiler_command(plain, tmp_pat
     assert not [name for name in calls if name.startswith("nrt_emulator")]
 
 
+def neuronx_cc(directory, command):
+    """A program of that name on a PATH of its own, which notes how it is called."""
+    directory.mkdir()
+    program = directory / "neuronx-cc"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {directory}/calls\n{command}\n')
+    program.chmod(0o755)
+    return f"{directory}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_a_library_that_is_not_ours_gets_programs_of_neuronx_cc_from_path(plain, tmp_path):
+    path = neuronx_cc(tmp_path / "bin", f'exec {COMPILER} "$@"')
+    other = {"TORCHNEURON_NRT_LIBRARY": FORWARDING, "FORWARDING_NRT_TO": EMULATOR, "PATH": path}
+    assert run(TRAIN, **other) == plain
+    calls = (tmp_path / "bin" / "calls").read_text().splitlines()
+    assert calls[0] == "--version"
+    assert len(calls) > 10
+    assert all(
+        c.startswith("compile --framework XLA /") and "--target trn2" in c for c in calls[1:]
+    )
+
+
+def test_our_library_is_served_in_the_process_whatever_path_has(plain, tmp_path):
+    path = neuronx_cc(tmp_path / "bin", "exit 1")
+    assert run(TRAIN, PATH=path) == plain
+    assert not (tmp_path / "bin" / "calls").exists()
+
+
+def test_a_compiler_of_path_that_does_not_work_is_named(tmp_path):
+    path = neuronx_cc(tmp_path / "bin", "echo no licence >&2; exit 3")
+    program = """
+        import json, torch
+        try:
+            torch.ones(4, device="neuron")
+        except RuntimeError as error:
+            print(json.dumps(str(error)))
+    """
+    said = run(program, TORCHNEURON_NRT_LIBRARY=FORWARDING, FORWARDING_NRT_TO=EMULATOR, PATH=path)
+    assert "neuronx-cc of PATH" in said
+    assert "status 3: no licence" in said
+
+
 def test_a_slow_device_does_not_hold_the_host():
     queued, total, value = run(ASYNCHRONOUS, TORCHNEURON_LAUNCH_DELAY_US=50000)
     assert value == 12
