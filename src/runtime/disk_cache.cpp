@@ -72,7 +72,9 @@ StatusOr<std::string> DiskCache::Get(const std::string& key) {
   }
   if (contents.empty() || !file || Sha256Of(contents) != header.digest) {
     Remove(key);
-    return DataLoss(path.string(), " fails its checksum and was removed");
+    std::error_code error;
+    return DataLoss(path.string(), " fails its checksum and ",
+                    fs::exists(path, error) ? "cannot be removed" : "was removed");
   }
   utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used now
   return contents;
@@ -83,6 +85,7 @@ Status DiskCache::Put(const std::string& key, std::string_view contents) {
   const fs::path path = PathOf(key);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
+  if (error) return Unavailable(path.parent_path().string(), ": ", error.message());
   const fs::path temporary = StrCat(path.string(), ".", getpid(), ".", counter++, ".tmp");
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return Unavailable(temporary.string(), ": ", std::strerror(errno));

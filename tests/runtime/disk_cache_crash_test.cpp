@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 #include "base/sha256.h"
@@ -97,6 +98,39 @@ TEST_F(DiskCacheCrashTest, AFullDiskIsAnErrorThatLeavesNothingBehind) {
   DiskCache cache(directory_, kLimit);
   EXPECT_TRUE(IsNotFound(cache.Get(Key(1)).status()));
   EXPECT_EQ(*cache.Get(Key(0)), "kept");
+}
+
+TEST_F(DiskCacheCrashTest, AReadOnlyDirectoryServesWhatItHasAndSaysThatItTakesNothing) {
+  ASSERT_TRUE(DiskCache(directory_, kLimit).Put(Key(0), "kept").ok());
+  ASSERT_TRUE(DiskCache(directory_, kLimit).Put(Key(1), "damaged").ok());
+  for (const auto& file : fs::recursive_directory_iterator(directory_))
+    if (file.path().filename() == Key(1) + ".neff")
+      std::ofstream(file.path(), std::ios::app) << "x";
+  for (const auto& file : fs::recursive_directory_iterator(directory_))
+    fs::permissions(file.path(), fs::is_directory(file.path()) ? fs::perms(0555) : fs::perms(0444));
+  fs::permissions(directory_, fs::perms(0555));
+  const pid_t child = InChild([&] {
+    if (getuid() == 0 && setuid(65534) != 0) return 2;  // root may write everywhere
+    DiskCache cache(directory_, kLimit);
+    for (int round = 0; round < 2; ++round) {
+      const StatusOr<std::string> kept = cache.Get(Key(0));
+      if (!kept.ok() || *kept != "kept") return 3;
+      const Status damaged = cache.Get(Key(1)).status();
+      if (!IsDataLoss(damaged) || damaged.message().find("cannot be removed") == std::string::npos)
+        return 4;
+      const DiskCache::Lock lock = cache.LockKey(Key(2));  // nobody to wait for
+      const Status refused = cache.Put(Key(2), "new");
+      if (!IsUnavailable(refused) ||
+          refused.message().find("Permission denied") == std::string::npos)
+        return 5;
+    }
+    return 0;
+  });
+  const int status = StatusOfChild(child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  for (const auto& file : fs::recursive_directory_iterator(directory_))
+    fs::permissions(file.path(), fs::perms(0755));
+  fs::permissions(directory_, fs::perms(0755));
 }
 
 }  // namespace

@@ -98,6 +98,28 @@ TEST_F(ExecutableCacheTest, OneOfManyCachesOnADirectoryCompiles) {
   EXPECT_EQ(compiled_, 1);
 }
 
+TEST_F(ExecutableCacheTest, DifferentKeysAreCompiledAtTheSameTime) {
+  constexpr int kThreads = 3;
+  auto cache = NewCache();
+  std::atomic<int> compiling{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      auto maker = Maker();
+      maker.compile = [&]() -> StatusOr<std::string> {
+        ++compiling;  // each waits for all the others to compile
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (compiling < kThreads && std::chrono::steady_clock::now() < end)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return compiling == kThreads ? StatusOr<std::string>(std::string(kProgram))
+                                     : Internal("nobody else compiles");
+      };
+      const auto got = cache->Get(device(), ToHex(Sha256Of(StrCat("key ", t))), maker);
+      EXPECT_TRUE(got.ok()) << got.status().ToString();
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_F(ExecutableCacheTest, AFailureIsNotRemembered) {
   auto cache = NewCache();
   auto maker = Maker();
