@@ -142,14 +142,14 @@ bool Apart(const Walk& a, const Walk& b, int64_t trips) {
   if (a.advance != b.advance) return false;
   const int64_t advance = std::abs(a.advance);
   if (std::max(a.high, b.high) - std::min(a.low, b.low) <= advance) return true;
-  // All iterations side by side between one row and the next.
+  // All iterations side by side between one row and the next, in whatever order a row is walked.
   const TileShape& shape = a.ref->shape;
-  if (!a.steady || !b.steady || a.low != b.low || a.high != b.high || !shape.contiguous() ||
-      !b.ref->shape.contiguous() || shape.rows != b.ref->shape.rows ||
-      shape.row_stride != b.ref->shape.row_stride)
+  if (!a.steady || !b.steady || a.low != b.low || a.high != b.high ||
+      shape.rows != b.ref->shape.rows || shape.row_stride != b.ref->shape.row_stride)
     return false;
-  const int64_t row = shape.elements * shape.element_bytes;
-  return advance >= row && (trips - 1) * advance + row <= std::abs(shape.row_stride);
+  const int64_t stride = std::abs(shape.row_stride);
+  const int64_t row = a.high - a.low - (shape.rows - 1) * stride;
+  return advance >= row && (trips - 1) * advance + row <= stride;
 }
 
 }  // namespace

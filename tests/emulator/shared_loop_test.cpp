@@ -233,6 +233,45 @@ TEST(SharedLoops, AreRolledWhereTilesOfBothMemoriesTakeTurns) {
   }
 }
 
+// Each iteration stores some columns of all rows, as a weight gradient does, in another order.
+TEST(SharedLoops, MayWriteSideBySideInAnyOrder) {
+  constexpr int64_t kFew = 24, kTaps = 3;
+  const auto program = [](int64_t columns) {  // that an iteration writes, of those it is given
+    isa::ProgramBuilder b("side", isa::Target::kTrn2);
+    for (const char* name : {"input0", "input1"})
+      b.AddTensor({.name = name, .kind = isa::TensorKind::kInput, .bytes = kBytes});
+    for (const char* name : {"output0", "output1"})
+      b.AddTensor({.name = name, .kind = isa::TensorKind::kInOut, .bytes = kBytes});
+    const Affine at = Affine::Of(b.LoopBegin(0, kTrips, 1, kTrips - 1)) * (kFew * kTaps * 4);
+    const auto tile = AccessPattern::Sbuf(DType::kF32, 0, kRows, 0, {{1, kTaps}, {kTaps, columns}});
+    const auto dense = AccessPattern::Sbuf(DType::kF32, 0, kRows, 2048, {{1, kTaps * columns}});
+    const auto hbm = [&](uint16_t tensor) {
+      return AccessPattern::Hbm(DType::kF32, tensor, at, kRows, kTrips * kFew * kTaps,
+                                {{1, kTaps}, {kTaps, columns}});
+    };
+    b.Emit(Opcode::dma_copy, Engine::kDma, {tile, hbm(kInput0)});
+    b.Emit(Opcode::dma_transpose, Engine::kDma,
+           {AccessPattern::Sbuf(DType::kF32, 0, kDepth, 4096, {{1, kRows}}),
+            AccessPattern::Hbm(DType::kF32, kInput1, 0, kRows, kColumns, {{1, kDepth}})});
+    b.Emit(Opcode::tensor_copy, Engine::kVector, {dense, tile});
+    b.Emit(Opcode::dma_copy, Engine::kDma, {hbm(kOutput0), dense});
+    b.LoopEnd();
+    auto built = std::move(b).Build();
+    EXPECT_TRUE(built.ok()) << built.status().ToString();
+    return *built;
+  };
+  for (const int64_t columns : {kFew, kFew - 1, kFew + 1}) {
+    const isa::Program loop = program(columns);
+    const Sharing sharing = SharingOf(loop, false);
+    EXPECT_TRUE(sharing.found);
+    EXPECT_EQ(sharing.may, columns <= kFew);
+    setenv("TORCHNEURON_INSTRUCTION_GROUPS", "0", 1);
+    const Outcome want = RunProgram(loop, false);
+    unsetenv("TORCHNEURON_INSTRUCTION_GROUPS");
+    EXPECT_TRUE(RunProgram(loop, false).bytes == want.bytes) << columns;
+  }
+}
+
 // An iteration out of bounds is the walked loop's to report.
 TEST(SharedLoops, LeaveErrorsToTheWalk) {
   isa::ProgramBuilder b("far", isa::Target::kTrn2);

@@ -474,14 +474,19 @@ TEST(Matmul, InPiecesIsTheSameBitsAsDense) {
 
 TEST(Transpose, MovesEveryElementOnEveryTarget) {
   for (const int64_t bytes : {1, 2, 4, 8})
-    for (const auto& [rows, cols] :
-         {std::array<int64_t, 2>{128, 512}, {33, 47}, {1, 5}, {64, 16}}) {
+    for (const auto& [rows, cols] : {std::array<int64_t, 2>{128, 512},
+                                     {33, 47},
+                                     {1, 5},
+                                     {64, 16},
+                                     {28, 174},
+                                     {8, 4},
+                                     {3, 100}}) {
       std::vector<uint8_t> src(rows * cols * bytes);
       for (size_t i = 0; i < src.size(); ++i) src[i] = static_cast<uint8_t>(i * 131 + (i >> 8));
       for (int s = 0; s < kNumSimd; ++s) {
         const KernelTable* table = KernelsOf(static_cast<Simd>(s));
         if (table == nullptr) continue;
-        std::vector<uint8_t> dst(src.size());
+        std::vector<uint8_t> dst(src.size() + 64, 0xa5);  // and nothing behind them
         table->transpose[bytes](reinterpret_cast<char*>(dst.data()), rows * bytes,
                                 reinterpret_cast<const char*>(src.data()), cols * bytes, rows,
                                 cols);
@@ -489,6 +494,7 @@ TEST(Transpose, MovesEveryElementOnEveryTarget) {
           for (int64_t c = 0; c < cols; ++c)
             for (int64_t b = 0; b < bytes; ++b)
               ASSERT_EQ(dst[(c * rows + r) * bytes + b], src[(r * cols + c) * bytes + b]);
+        ASSERT_TRUE(std::all_of(dst.end() - 64, dst.end(), [](uint8_t x) { return x == 0xa5; }));
       }
     }
 }

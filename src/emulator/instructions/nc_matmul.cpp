@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "emulator/matmul_chain.h"
 #include "emulator/packing.h"
@@ -391,6 +392,24 @@ double MatmulNs(const Operation& op) {
          NsPerProduct(op.as<Matmul>());
 }
 
+namespace {
+
+// Whether both are taken in runs and differ in nothing but where their operands begin, as the taps
+// of a convolution do.
+bool SamePieces(const Operation& a, const Operation& b) {
+  const auto& [first, second] = std::tie(a.as<Matmul>(), b.as<Matmul>());
+  const auto alike = [&](size_t tile) {
+    const TileShape& x = a.tiles[tile].shape;
+    const TileShape& y = b.tiles[tile].shape;
+    return x.rows == y.rows && x.elements == y.elements && x.row_stride == y.row_stride &&
+           (tile == 2 || x.num_dims == 0 || x.stride[0] == y.stride[0]);
+  };
+  return first.in_runs && second.in_runs && first.run == second.run && alike(1) && alike(2) &&
+         first.columns == second.columns;
+}
+
+}  // namespace
+
 Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns,
                     Execution& execution) {
   std::vector<ResolvedTiles<3>> tiles(chain.size());
@@ -405,6 +424,7 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
   const int64_t m = tiles[0].tile[1].elements();
   const int64_t n = tiles[0].tile[2].elements();
   std::vector<Factors> factors(chain.size());
+  std::vector<const char*> stationaries, movings;
   bool blocks = first.brain;
   bool packs = false;  // once per part of the columns
   bool late = false;
@@ -419,6 +439,8 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
                     late ? execution.late[packed->late] : nullptr};
     };
     factors[i] = {tiles[i].tile[1].rows(), factor(0), factor(1)};
+    stationaries.push_back(tiles[i].tile[1].data);
+    movings.push_back(tiles[i].tile[2].data);
     blocks = blocks || matmul.packed[0] || matmul.packed[1];
     packs = packs || (matmul.brain && !matmul.packed[0]);
     late = late || factors[i].moving.source != nullptr;
@@ -430,11 +452,13 @@ Status ExecuteChain(std::span<const Operation* const> chain, double estimated_ns
       const auto& matmul = chain[i]->as<Matmul>();
       const bool accumulate = i > 0 || first.accumulate;
       if (matmul.in_runs) {
-        const Tile& stationary = tiles[i].tile[1];
-        const Tile& moving = tiles[i].tile[2];
-        DotPieces dot{.stationary = &stationary.data, .moving = &moving.data, .count = 1};
-        MultiplyInPlace(matmul, dst, dot, stationary, moving, from, to, accumulate);
-        ++i;
+        const size_t begin = i;
+        while (i < chain.size() && SamePieces(*chain[begin], *chain[i])) ++i;
+        const DotPieces dot{.stationary = stationaries.data() + begin,
+                            .moving = movings.data() + begin,
+                            .count = static_cast<int64_t>(i - begin)};
+        MultiplyInPlace(matmul, dst, dot, tiles[begin].tile[1], tiles[begin].tile[2], from, to,
+                        accumulate);
       } else if (blocks) {
         const size_t begin = i;
         while (i < chain.size() && !chain[i]->as<Matmul>().in_runs) ++i;

@@ -234,8 +234,13 @@ void RowsOfPieces(char* out, int64_t out_stride, const DotPieces& dot, const int
   rows.template operator()<1>();
 }
 
+// Rows of the result that pay for packing the moving operand: else vectors are put together from
+// their parts for each few rows again.
+constexpr int64_t kRowsWorthPacking = 2 * kRows;
+constexpr int64_t kPackedSteps = 256;  // of K: a panel of them stays in the second-level cache
+
 template <int kParts>
-void PiecesInParts(char* out, int64_t out_stride, const DotPieces& dot, bool accumulate) {
+void PiecesInPlace(char* out, int64_t out_stride, const DotPieces& dot, bool accumulate) {
   int64_t n = 0;
   const auto panel = [&]<int kN>(int64_t columns) {
     const int64_t last = columns - (kN - 1) * kWidth;
@@ -245,6 +250,63 @@ void PiecesInParts(char* out, int64_t out_stride, const DotPieces& dot, bool acc
   };
   while (n + kPanel <= dot.n) panel.template operator()<kVectors>(kPanel);
   while (n < dot.n) panel.template operator()<1>(dot.n - n < kWidth ? dot.n - n : int64_t{kWidth});
+}
+
+// kN vectors of columns, the last one of `lanes`, over all pieces: packed, then multiplied.
+template <int kN, int kParts>
+void PackedPanel(char* out, int64_t out_stride, const DotPieces& dot, const int32_t* columns,
+                 int lanes, bool accumulate) {
+  alignas(64) float room[kPackedSteps * kN * kWidth];
+  const char* at[kPackedSteps];
+  int32_t dense[kN * (kWidth / 4)];
+  for (int q = 0; q < kN * (kWidth / 4); ++q) dense[q] = q * 16;
+  const int64_t most = kPackedSteps / dot.k;
+  for (int64_t piece = 0; piece < dot.count; piece += most) {
+    DotPieces packed = dot;
+    packed.stationary = dot.stationary + piece;
+    packed.moving = at;
+    packed.count = dot.count - piece < most ? dot.count - piece : most;
+    packed.moving_k = kN * kWidth * 4;
+    float* to = room;
+    for (int64_t i = 0; i < packed.count; ++i) {
+      at[i] = reinterpret_cast<const char*>(to);
+      const char* from = dot.moving[piece + i];
+      for (int64_t step = 0; step < dot.k; ++step, from += dot.moving_k, to += kN * kWidth)
+#pragma GCC unroll 4
+        for (int j = 0; j < kN; ++j)
+          Store(to + j * kWidth, LoadColumns<kParts>(from, columns + j * (kWidth / 4)));
+    }
+    RowsOfPieces<kN, 1>(out, out_stride, packed, dense, lanes, accumulate || piece > 0);
+  }
+}
+
+template <int kParts>
+void PiecesInParts(char* out, int64_t out_stride, const DotPieces& dot, bool accumulate) {
+  if (dot.m < kRowsWorthPacking || dot.k > kPackedSteps)
+    return PiecesInPlace<kParts>(out, out_stride, dot, accumulate);
+  for (int64_t n = 0; n < dot.n; n += kPanel) {
+    const int64_t left = dot.n - n;
+    const auto panel = [&]<int kN>() {
+      const int64_t lanes = left - (kN - 1) * kWidth;
+      PackedPanel<kN, kParts>(out + n * 4, out_stride, dot, dot.columns + n / 4,
+                              static_cast<int>(lanes < kWidth ? lanes : kWidth), accumulate);
+    };
+    switch ((left + kWidth - 1) / kWidth) {
+      case 1:
+        panel.template operator()<1>();
+        break;
+#if NEURON_SIMD_LEVEL == 2
+      case 2:
+        panel.template operator()<2>();
+        break;
+      case 3:
+        panel.template operator()<3>();
+        break;
+#endif
+      default:
+        panel.template operator()<kVectors>();
+    }
+  }
 }
 
 void Pieces(float* out, int64_t out_stride, const DotPieces& dot, bool accumulate) {

@@ -50,25 +50,45 @@ inline void Shuffle16(__m512i r[16]) {
   }
 }
 
+// Up to 16 rows and columns.
+template <bool kWhole>
+inline void Transpose4Block(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
+                            int64_t rows, int64_t cols) {
+  const auto of = [](int64_t n) { return __mmask16((1u << n) - 1u); };
+  __m512i v[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i)
+    v[i] = kWhole     ? _mm512_loadu_si512(src + i * src_stride)
+           : i < rows ? _mm512_maskz_loadu_epi32(of(cols), src + i * src_stride)
+                      : _mm512_setzero_si512();
+  Shuffle16(v);
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) {
+    if constexpr (kWhole) {
+      _mm512_storeu_si512(dst + i * dst_stride, v[i]);
+    } else if (i < cols) {
+      _mm512_mask_storeu_epi32(dst + i * dst_stride, of(rows), v[i]);
+    }
+  }
+}
+
 void Transpose4(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t rows,
                 int64_t cols) {
-  const int64_t whole_rows = rows / 16 * 16;
-  const int64_t whole_cols = cols / 16 * 16;
-  for (int64_t r = 0; r < whole_rows; r += 16)
-    for (int64_t c = 0; c < whole_cols; c += 16) {
-      __m512i v[16];
-#pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i) v[i] = _mm512_loadu_si512(src + (r + i) * src_stride + c * 4);
-      Shuffle16(v);
-#pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i) _mm512_storeu_si512(dst + (c + i) * dst_stride + r * 4, v[i]);
+  constexpr int64_t kFew = 32;  // elements; fewer are moved one by one
+  for (int64_t r = 0; r < rows; r += 16)
+    for (int64_t c = 0; c < cols; c += 16) {
+      const int64_t nr = rows - r < 16 ? rows - r : 16;
+      const int64_t nc = cols - c < 16 ? cols - c : 16;
+      char* to = dst + c * dst_stride + r * 4;
+      const char* from = src + r * src_stride + c * 4;
+      if (nr == 16 && nc == 16) {
+        Transpose4Block<true>(to, dst_stride, from, src_stride, nr, nc);
+      } else if (nr * nc >= kFew) {
+        Transpose4Block<false>(to, dst_stride, from, src_stride, nr, nc);
+      } else {
+        TransposePlain<uint32_t>(to, dst_stride, from, src_stride, nr, nc);
+      }
     }
-  if (whole_cols < cols && whole_rows > 0)
-    TransposePlain<uint32_t>(dst + whole_cols * dst_stride, dst_stride, src + whole_cols * 4,
-                             src_stride, whole_rows, cols - whole_cols);
-  if (whole_rows < rows)
-    TransposePlain<uint32_t>(dst + whole_rows * 4, dst_stride, src + whole_rows * src_stride,
-                             src_stride, rows - whole_rows, cols);
 }
 
 // Pairs of columns are transposed as 32-bit words, then split into their two rows; 32 rows at a
@@ -188,6 +208,10 @@ void Line(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, in
   if (src_stride == 0) {
     T x;
     __builtin_memcpy(&x, src, sizeof(T));
+    if (dst_stride == sizeof(T)) {  // vectors
+      for (int64_t i = 0; i < n; ++i) __builtin_memcpy(dst + i * sizeof(T), &x, sizeof(T));
+      return;
+    }
     for (int64_t i = 0; i < n; ++i, dst += dst_stride) __builtin_memcpy(dst, &x, sizeof(T));
     return;
   }
