@@ -65,12 +65,16 @@ void AwaitEvent(const Event& event) {
 }
 
 void StreamWaitEvent(int device, StreamId stream, std::shared_ptr<Event> event) {
-  if (event == nullptr || event->done()) return;
+  if (event == nullptr) return;
   if (event->device() == device && event->stream() == stream) return;  // in order anyway
-  if (Device* found = FindDevice(device)) {
-    // Unknown streams have nothing that could run too early.
-    (void)found->queue().Submit(stream, WaitTask{std::move(event)}, false);
-  }
+  Device* found = FindDevice(device);
+  if (found == nullptr) return;
+  // An event that is done holds nothing up on the host; in modelled time what follows still begins
+  // after it.
+  const bool done = event->done();
+  if (done && !(found->nrt().device_time() && event->device() == device)) return;
+  // Unknown streams have nothing that could run too early.
+  (void)found->queue().Submit(stream, WaitTask{std::move(event)}, done);
 }
 
 StatusOr<double> ElapsedMilliseconds(const Event& begin, const Event& end) {

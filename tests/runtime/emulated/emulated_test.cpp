@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -131,6 +132,31 @@ TEST(Emulated, EventsTellDeviceTime) {
 
 // In modelled time: what runs on different hardware queues of a core overlaps, what one stream
 // orders, one queue carries or the host waited for does not.
+// Of an event that is done when a stream waits for it, and that the host has not asked about.
+TEST(Emulated, AnEventThatIsDoneStillOrdersModelledTime) {
+  if (PublicAbiOnly()) GTEST_SKIP() << "NRT has no device time";
+  constexpr int64_t kCopied = 1 << 20;
+  const StreamId side = *CreateStream(0, 0);
+  void* to = MustAllocate(0, kCopied, side);
+  std::vector<char> host(kCopied, 1);
+  const auto elapsed = [&](int copies) {
+    MustBeOk(SynchronizeDevice(0));
+    std::shared_ptr<Event> begin = RecordEvent(0, 0, true);
+    for (int i = 0; i < copies; ++i)
+      MustBeOk(CopyToDevice(0, side, to, host.data(), kCopied, false));
+    std::shared_ptr<Event> copied = RecordEvent(0, side, false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    StreamWaitEvent(0, 0, copied);
+    std::shared_ptr<Event> end = RecordEvent(0, 0, true);
+    MustBeOk(SynchronizeDevice(0));
+    return *ElapsedMilliseconds(*begin, *end);
+  };
+  const double one = elapsed(1);
+  EXPECT_GT(one, 0);
+  EXPECT_NEAR(elapsed(4), 4 * one, one * 0.01);
+  Free(to);
+}
+
 TEST(Emulated, CopiesOverlapComputingInModelledTime) {
   if (PublicAbiOnly()) GTEST_SKIP() << "NRT has no device time";
   constexpr int kLaunches = 20;
