@@ -57,4 +57,32 @@ std::optional<std::vector<FlatPiece>> DisjointSum(const Instruction& a, const In
   return i == left.size() && j == right.size() ? std::optional(out) : std::nullopt;
 }
 
+Instruction* Concatenated(CanonicalBuilder& b, const std::vector<FlatPiece>& pieces,
+                          const hlo::Shape& shape) {
+  // Along the outermost dimension if the pieces are slices of it: then the sum may be transposed
+  // without a copy.
+  const int64_t slice = shape.num_elements() / std::max<int64_t>(shape.dims[0], 1);
+  const bool sliced = std::all_of(pieces.begin(), pieces.end(), [&](const FlatPiece& piece) {
+    return piece.elements % slice == 0;
+  });
+  hlo::Shape whole = sliced ? shape : hlo::Shape::Array(shape.dtype, {shape.num_elements()});
+  std::vector<Instruction*> parts;
+  for (const FlatPiece& piece : pieces) {
+    hlo::Shape part = whole;
+    part.dims[0] = sliced ? piece.elements / slice : piece.elements;
+    if (piece.value != nullptr) {
+      Instruction* value = piece.value;
+      while (value->opcode() == Opcode::kReshape) value = value->operand(0);
+      parts.push_back(value->shape() == part ? value : b.Emit(Opcode::kReshape, part, {value}));
+      continue;
+    }
+    parts.push_back(b.Zeros(part));
+  }
+  hlo::Attributes along;
+  along.dimensions = {0};
+  Instruction* sum =
+      parts.size() == 1 ? parts[0] : b.Emit(Opcode::kConcatenate, whole, parts, along);
+  return sum->shape() == shape ? sum : b.Emit(Opcode::kReshape, shape, {sum});
+}
+
 }  // namespace neuron::compiler

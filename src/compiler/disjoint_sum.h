@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "hlo/module.h"
+#include "compiler/canonical_builder.h"
 
 namespace neuron::compiler {
 
@@ -19,5 +19,8 @@ struct FlatPiece {
 // along their outermost dimension of which one is zero everywhere. Signed zeros are not kept.
 std::optional<std::vector<FlatPiece>> DisjointSum(const hlo::Instruction& a,
                                                   const hlo::Instruction& b);
+// The pieces one after the other, as a value of `shape`.
+hlo::Instruction* Concatenated(CanonicalBuilder& b, const std::vector<FlatPiece>& pieces,
+                               const hlo::Shape& shape);
 
 }  // namespace neuron::compiler
