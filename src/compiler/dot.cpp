@@ -39,8 +39,9 @@ class DotEmitter {
     // all of k. Stationary tiles are loaded once for each panel: the wider, the better the DMA
     // keeps up.
     const int64_t capacity = ctx_.sbuf.capacity();
-    const int64_t room = std::clamp(capacity - 4 * body_.PeakBytesPerElement() * block_columns_,
-                                    capacity / 2, capacity / 4 * 3);
+    const int64_t room =
+        std::clamp(capacity - 4 * body_.members().PeakBytesPerElement() * block_columns_,
+                   capacity / 2, capacity / 4 * 3);
     const int64_t per_block = slots * block_columns_ * ByteSize(p_.moving.view.dtype);
     const int64_t rows_bytes = 2 * slots * block_rows_ * ByteSize(p_.stationary.view.dtype);
     resident_ = per_block + rows_bytes <= room && !counted_k_;

@@ -146,7 +146,7 @@ StatusOr<bool> CopiedDirectly(EmitContext& ctx, const hlo::Instruction& x) {
 class LoopEmitter {
  public:
   LoopEmitter(EmitContext& ctx, LoopBody& body, Geometry g)
-      : ctx_(ctx), body_(body), g_(std::move(g)), dims_(body.dims()) {}
+      : ctx_(ctx), body_(body), g_(std::move(g)), dims_(body.members().dims) {}
 
   Status Run() {
     const size_t rank = dims_.size();
@@ -227,7 +227,7 @@ class LoopEmitter {
   // one could take another's place, since a load would have to wait for whoever reads that.
   void ChooseTurns(int64_t elements) {
     constexpr int64_t kAlignment = 64;
-    const int64_t least = 3 * body_.PeakBytesPerElement() * elements / 2 + kRowBytes;
+    const int64_t least = 3 * body_.members().PeakBytesPerElement() * elements / 2 + kRowBytes;
     const int64_t room = (ctx_.sbuf.capacity() - ctx_.sbuf.top()) / 2;
     if (room >= least) turn_bytes_ = std::min(room, 3 * least) / kAlignment * kAlignment;
   }
@@ -344,8 +344,8 @@ class LoopEmitter {
 };
 
 int FreeDims(const LoopBody& body) {
-  for (int d = 0; d < static_cast<int>(body.dims().size()); ++d)
-    if (body.IsTransposed(d)) return kFreeDimsTransposed;
+  for (int d = 0; d < static_cast<int>(body.members().dims.size()); ++d)
+    if (body.members().IsTransposed(d)) return kFreeDimsTransposed;
   return kFreeDims;
 }
 
@@ -358,22 +358,24 @@ Status EmitLoopKernel(EmitContext& ctx, const Kernel& kernel) {
     if (done) return OkStatus();
   }
   NEURON_ASSIGN_OR_RETURN(LoopBody body, LoopBody::Create(ctx, kernel));
-  const int64_t peak = body.PeakBytesPerElement();
+  const int64_t peak = body.members().PeakBytesPerElement();
   const int64_t room = ctx.sbuf.capacity() - ctx.sbuf.in_use() - 4096;
-  const bool rows = body.num_kept() < static_cast<int>(body.dims().size());
+  const bool rows = body.members().num_kept < static_cast<int>(body.members().dims.size());
   // Rows that are reduced are blocks of the host's as they are: longer ones leave its caches.
-  const int64_t dense = rows ? 0 : body.WidestDenseBytes();
+  const int64_t dense = rows ? 0 : body.members().WidestDenseBytes();
   const int64_t most =
       std::min(room / peak, kRowBytes / (dense == 0 ? 4 : std::clamp<int64_t>(dense, 2, 4)));
-  Dims dims = body.dims();  // the geometry has to do for the largest
+  Dims dims = body.members().dims;  // the geometry has to do for the largest
   for (int64_t& d : dims) d = ctx.AtBound(d);
-  Geometry g = rows ? ChooseRows(dims, body.num_kept(), most) : Choose(dims, most, FreeDims(body));
+  Geometry g =
+      rows ? ChooseRows(dims, body.members().num_kept, most) : Choose(dims, most, FreeDims(body));
   // Rows of a length that is known at run time do not merge with others on their partition.
   for (const int d : g.whole)
-    if (ctx.IsRunTime(body.dims()[static_cast<size_t>(d)])) g.per_partition = 1;
+    if (ctx.IsRunTime(body.members().dims[static_cast<size_t>(d)])) g.per_partition = 1;
   // One index per partition: then neighbouring partitions are neighbours in HBM, as the transposing
   // DMA wants it.
-  if (g.per_partition > 1 && body.dims().size() > 1 && body.IsTransposed(g.partition))
+  if (g.per_partition > 1 && body.members().dims.size() > 1 &&
+      body.members().IsTransposed(g.partition))
     g.per_partition = 1;
   return LoopEmitter(ctx, body, std::move(g)).Run();
 }
