@@ -25,8 +25,10 @@ ConvertKernel FloatConversion(const ConvertKernel (&table)[kNumDomains][kNumDTyp
 
 bool GroupBuilder::Add(uint32_t index) {
   if (group_ != nullptr && group_->program.steps.size() >= kMaxSteps) return false;
-  Part part{context_.steps[index].operation, {}, {}, {}};
-  if (!See(&part) || !Fits(part) || !Independent(part)) return false;
+  GroupPart part(context_.steps[index].operation);
+  if (part.op.tiles.empty() || tiles_.size() + part.op.tiles.size() > kMaxTiles) return false;
+  if (!part.See(context_.core, rows_.sub_rows) || !rows_.Fit(part) || !Independent(part))
+    return false;
   if (group_ == nullptr) {
     group_ = std::make_unique<Group>();
     group_->first = index;
@@ -43,112 +45,11 @@ bool GroupBuilder::Add(uint32_t index) {
   return true;
 }
 
-// Tiles of the operation with a row per partition, or sub_rows_ of them.
-bool GroupBuilder::See(Part* part) const {
-  const Operation& op = part->op;
-  if (op.tiles.empty() || tiles_.size() + op.tiles.size() > kMaxTiles) return false;
-  part->copy = IsCopy(op);
-  part->reduces = AsRowReduction(op, &part->reduction);
-  if (!part->copy && !part->reduces && !IsRowProgram(op)) return false;
-  part->per_row = true;
-  for (TileRef tile : op.tiles) {
-    if (tile.dynamic) return false;
-    if (tile.flat) {
-      tile.shape = ShapeOf(*tile.pattern, RowPitch(context_.core, *tile.pattern), nullptr);
-      tile.flat = false;
-    }
-    // One element for all rows of a partition can only be read.
-    if (sub_rows_ > 1 && tile.written && tile.shape.elements == 1) return false;
-    if (!tile.shape.SplitRows(sub_rows_)) return false;
-    const bool spread = !tile.written && tile.shape.elements > 1 && tile.shape.broadcast();
-    part->per_row = part->per_row && tile.shape.elements == 1;
-    part->spread.push_back(spread);
-    if (spread) {
-      tile.shape.elements = 1;
-      tile.shape.num_dims = 0;
-    }
-    part->tiles.push_back(tile);
-  }
-  return true;
-}
-
-// Rows of one length, dense enough that a copy gains nothing from its own plan. Reductions of them
-// and work on their results, one value per row, belong to the group if a row can be one chunk.
-bool GroupBuilder::Fits(const Part& part) {
-  for (const TileRef& tile : part.tiles)
-    if (tile.shape.rows != (rows_ == 0 ? part.tiles[0].shape.rows : rows_)) return false;
-  if (!part.per_row) return FitsFullRows(part);
-  if (elements_ > kWholeRow || part.reduces) return false;
-  // Alone, one value per row is faster walked across the rows; but a copy may begin a group.
-  if (elements_ == 0 && !part.copy) return false;
-  if (!part.copy) {
-    const auto& rows = part.op.as<RowProgram>();
-    if (!rows.reductions.empty()) return false;
-    for (const RowStep& step : rows.steps)
-      if (step.kind == RowStep::Kind::kIota) return false;
-  }
-  rows_ = part.tiles[0].shape.rows;
-  whole_ = true;
-  return true;
-}
-
-bool GroupBuilder::FitsFullRows(const Part& part) {
-  const RowProgram* rows = part.copy || part.reduces ? nullptr : &part.op.as<RowProgram>();
-  if (rows != nullptr && rows->flat) return false;
-  const TileShape& shape = part.tiles[part.copy ? 0 : part.reduces ? 1 : rows->shape_tile].shape;
-  for (const TileRef& tile : part.tiles)
-    if (part.copy && (tile.shape.elements != shape.elements || !tile.shape.contiguous()))
-      return false;
-  // Values of several rows lie side by side only if each of them is there from end to end.
-  bool whole = whole_ || part.reduces || sub_rows_ > 1;
-  if (part.reduces && (part.reduction.kept != sub_rows_ || part.tiles[0].shape.elements != 1))
-    return false;
-  if (rows != nullptr) {
-    for (const RowStep& step : rows->steps)
-      if ((step.kind == RowStep::Kind::kLoad || step.kind == RowStep::Kind::kStore) &&
-          part.tiles[step.tile].shape.elements != shape.elements && !part.spread[step.tile])
-        return false;
-    if (!SpreadsFit(part)) return false;
-    whole = whole || std::find(part.spread.begin(), part.spread.end(), true) != part.spread.end();
-    for (const RowReduce& reduce : rows->reductions)
-      if (sub_rows_ > 1 || reduce.command != isa::ReduceCmd::kResetReduce) return false;
-    whole = whole || !rows->reductions.empty();
-  }
-  if (whole && shape.elements > kWholeRow) return false;
-  if (shape.elements == 1 || (shape.rows > 1 && shape.rows * shape.elements < 64)) return false;
-  if (elements_ != 0 && shape.elements != elements_) return false;
-  rows_ = shape.rows;
-  elements_ = shape.elements;
-  whole_ = whole;
-  return true;
-}
-
-// Values per row can stand for rows where an operator has a form for them, with a row beside them.
-bool GroupBuilder::SpreadsFit(const Part& part) {
-  std::array<bool, kMaxRowValues> spread{};
-  for (const RowStep& step : part.op.as<RowProgram>().steps) {
-    const auto is_spread = [&](int16_t value) { return value >= 0 && spread[value]; };
-    if (step.kind == RowStep::Kind::kLoad) {
-      spread[step.out] = part.spread[step.tile];
-    } else if (step.kind == RowStep::Kind::kBinary && step.form == OperandForm::kRowRow &&
-               !step.scalar) {
-      if (is_spread(step.a) && is_spread(step.b)) return false;
-    } else if (step.kind == RowStep::Kind::kSelect && !step.scalar) {
-      if (is_spread(step.a) && is_spread(step.b)) return false;
-    } else if (is_spread(step.a) || is_spread(step.b) || is_spread(step.c)) {
-      return false;
-    }
-  }
-  for (const RowReduce& reduce : part.op.as<RowProgram>().reductions)
-    if (spread[reduce.value]) return false;
-  return true;
-}
-
 // Every byte that the instruction shares with the group is the same element of the same tile, or,
 // where a row is one chunk, a byte of the same row: rows pass through the group in program order.
 // Operands of the instruction itself overlap only as the same tile.
-bool GroupBuilder::Independent(const Part& part) {
-  bool whole = whole_;
+bool GroupBuilder::Independent(const GroupPart& part) {
+  bool whole = rows_.whole;
   for (size_t i = 0; i < part.tiles.size(); ++i) {
     const TileRef& tile = part.tiles[i];
     for (const TileRef& other : tiles_) {
@@ -159,22 +60,23 @@ bool GroupBuilder::Independent(const Part& part) {
     for (size_t j = 0; j < i; ++j)
       if (!InStep(tile, part.tiles[j])) return false;
   }
-  whole_ = whole;
+  rows_.whole = whole;
   return true;
 }
 
 bool GroupBuilder::InStep(const TileRef& a, const TileRef& b) const {
   if (!a.written && !b.written) return true;
-  const bool walked = a.shape.elements == elements_ || (a.shape.elements == 1 && whole_);
+  const bool walked = a.shape.elements == rows_.elements || (a.shape.elements == 1 && rows_.whole);
   return (walked && SameWalk(a, b)) || Disjoint(context_.program, a, b);
 }
 
 bool GroupBuilder::SameRows(const TileRef& a, const TileRef& b) const {
-  return elements_ <= kWholeRow && !a.hbm && !b.hbm && a.pattern->memory == b.pattern->memory &&
+  return rows_.elements <= kWholeRow && !a.hbm && !b.hbm &&
+         a.pattern->memory == b.pattern->memory &&
          a.pattern->start_partition == b.pattern->start_partition;
 }
 
-int16_t GroupBuilder::Intern(const Part& part, int index) {
+int16_t GroupBuilder::Intern(const GroupPart& part, int index) {
   const TileRef& tile = part.tiles[index];
   for (size_t i = 0; i < tiles_.size(); ++i)
     if (SameWalk(tiles_[i], tile) && tiles_[i].shape.dtype == tile.shape.dtype) {
@@ -184,7 +86,7 @@ int16_t GroupBuilder::Intern(const Part& part, int index) {
   tiles_.push_back(tile);
   originals_.push_back(part.op.tiles[index]);
   contents_.emplace_back();
-  if (shape_tile_ < 0 && elements_ > 1 && tile.shape.elements == elements_)
+  if (shape_tile_ < 0 && rows_.elements > 1 && tile.shape.elements == rows_.elements)
     shape_tile_ = static_cast<int>(tiles_.size()) - 1;
   return static_cast<int16_t>(tiles_.size() - 1);
 }
@@ -214,7 +116,7 @@ void GroupBuilder::Forget(int16_t tile) {
 
 // A value or source that is read from other memory than its tile's own must not lie across what
 // the instruction writes, element against another element: the tile's own memory does not.
-void GroupBuilder::ForgetWhatItWouldOverrun(const Part& part) {
+void GroupBuilder::ForgetWhatItWouldOverrun(const GroupPart& part) {
   for (const TileRef& tile : part.tiles) {
     if (!tile.written) continue;
     const auto across = [&](int16_t other) {
@@ -227,7 +129,7 @@ void GroupBuilder::ForgetWhatItWouldOverrun(const Part& part) {
   }
 }
 
-void GroupBuilder::AddCopy(const Part& part) {
+void GroupBuilder::AddCopy(const GroupPart& part) {
   const int16_t dst = Intern(part, 0);
   const int16_t src = Intern(part, 1);
   const Content from = contents_[src];
@@ -255,7 +157,7 @@ void GroupBuilder::AddCopy(const Part& part) {
   group_->program.steps.push_back(step);
 }
 
-void GroupBuilder::AddRows(const Part& part) {
+void GroupBuilder::AddRows(const GroupPart& part) {
   const auto& rows = part.op.as<RowProgram>();
   std::array<int16_t, kMaxRowValues> map{};  // the instruction's values in the group
   for (RowStep step : rows.steps) {
@@ -324,7 +226,7 @@ int16_t GroupBuilder::AddSpread(int16_t scalar, int16_t like) {
   return Append(step);
 }
 
-void GroupBuilder::AddReduction(const Part& part) {
+void GroupBuilder::AddReduction(const GroupPart& part) {
   RowStep load;
   load.kind = RowStep::Kind::kLoad;
   load.tile = Intern(part, 1);
@@ -353,7 +255,8 @@ int16_t GroupBuilder::AddReduce(int16_t row, isa::AluOp op, bool negate, float* 
   return Append(negation);
 }
 
-void GroupBuilder::StoreScalar(const Part& part, int16_t value, int tile, ConvertKernel convert) {
+void GroupBuilder::StoreScalar(const GroupPart& part, int16_t value, int tile,
+                               ConvertKernel convert) {
   RowStep step;
   step.kind = RowStep::Kind::kStore;
   step.a = value;
@@ -428,7 +331,7 @@ void GroupBuilder::Elide() {
 // Whether what is left to write in SBUF and PSUM meets, of what the group reads or writes there,
 // only its own row. Rows of different partitions never meet.
 bool GroupBuilder::RowsAreApart() const {
-  if (sub_rows_ == 1) return true;
+  if (rows_.sub_rows == 1) return true;
   std::vector<int16_t> used, written;
   for (const RowStep& step : group_->program.steps) {
     if (step.tile >= 0) used.push_back(step.tile);
@@ -484,8 +387,9 @@ bool GroupBuilder::WrittenAfter(size_t index) const {
 // What the executor wants to know of the finished program.
 void GroupBuilder::Describe() {
   RowProgram& program = group_->program;
-  program.sub_rows = sub_rows_;
-  if (whole_) program.chunk = (elements_ + kReduceLanes - 1) / kReduceLanes * kReduceLanes;
+  program.sub_rows = rows_.sub_rows;
+  if (rows_.whole)
+    program.chunk = (rows_.elements + kReduceLanes - 1) / kReduceLanes * kReduceLanes;
   for (const RowStep& step : program.steps) {
     const bool stores = step.kind == RowStep::Kind::kStore || step.kind == RowStep::Kind::kCopy;
     if (stores || step.accumulator != nullptr)

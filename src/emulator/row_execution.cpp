@@ -2,284 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <vector>
 
 #include "emulator/parallel.h"
 #include "emulator/reduction.h"
+#include "emulator/row_moves.h"
 
 namespace neuron::emulator {
 namespace {
 
-// Scratch of one thread: rows of values, then raw bytes of a chunk before or after conversion.
-class Scratch {
- public:
-  static Scratch& OfThread(const RowProgram& program) {
-    thread_local Scratch scratch;
-    scratch.Grow(program);
-    return scratch;
-  }
-
-  char* row(int value) { return rows_ + value * pitch_; }
-  char* raw() { return rows_ + kMaxRowValues * pitch_; }
-  uint32_t* scalars(int value) { return scalars_[value]; }
-
- private:
-  // Rows a cache line further apart than they are long: not all in the same sets.
-  void Grow(const RowProgram& program) {
-    const int64_t elements = program.chunk * program.sub_rows;
-    if (elements <= elements_) return;
-    elements_ = elements;
-    pitch_ = elements * 4 + 64;
-    memory_.reset(new char[kMaxRowValues * pitch_ + elements * 16 + 64]);
-    rows_ = memory_.get() + (-reinterpret_cast<intptr_t>(memory_.get()) & 63);
-  }
-
-  std::unique_ptr<char[]> memory_;  // pages that no value has touched take none of the host's
-  char* rows_ = nullptr;
-  int64_t elements_ = 0, pitch_ = 0;
-  uint32_t scalars_[kMaxRowValues][kMaxSubRows];
-};
-
-// Where the elements of a row lie, for shapes whose rows are short and in short runs (windows,
-// elements repeated inside a row): walking their dimensions anew for each row would take longer
-// than the elements. Of one thread and one run of rows.
-class ElementTables {
- public:
-  static ElementTables& OfThread() {
-    thread_local ElementTables tables;
-    tables.used_ = 0;
-    return tables;
-  }
-
-  // Byte offsets of a row's elements, or nullptr where the shape is better walked.
-  const int32_t* Of(const TileShape& shape) {
-    constexpr int64_t kMostElements = kRowChunk;
-    constexpr int64_t kLongRun = 32;  // bytes
-    if (shape.elements > kMostElements || shape.num_dims < 2) return nullptr;
-    const int last = shape.num_dims - 1;
-    if (shape.stride[last] == shape.element_bytes &&
-        shape.count[last] * shape.element_bytes >= kLongRun)
-      return nullptr;
-    for (size_t i = 0; i < used_; ++i)
-      if (tables_[i].shape == &shape) return tables_[i].offsets.data();
-    int64_t reach = 0;
-    for (int d = 0; d < shape.num_dims; ++d) reach += shape.count[d] * std::abs(shape.stride[d]);
-    if (reach > INT32_MAX) return nullptr;
-    if (used_ == tables_.size()) tables_.emplace_back();
-    Table& table = tables_[used_++];
-    table.shape = &shape;
-    table.offsets.assign(1, 0);
-    for (int d = 0; d < shape.num_dims; ++d) {  // outermost first
-      const size_t outer = table.offsets.size();
-      std::vector<int32_t> next;
-      next.reserve(outer * static_cast<size_t>(shape.count[d]));
-      for (const int32_t at : table.offsets)
-        for (int64_t i = 0; i < shape.count[d]; ++i)
-          next.push_back(at + static_cast<int32_t>(i * shape.stride[d]));
-      table.offsets = std::move(next);
-    }
-    return table.offsets.data();
-  }
-
- private:
-  struct Table {
-    const TileShape* shape = nullptr;
-    std::vector<int32_t> offsets;
-  };
-  std::vector<Table> tables_;
-  size_t used_ = 0;
-};
-
-template <typename T>
-void GatherElements(const char* row, const int32_t* offsets, int64_t n, void* dense) {
-  T* to = static_cast<T*>(dense);
-  for (int64_t i = 0; i < n; ++i) std::memcpy(to + i, row + offsets[i], sizeof(T));
-}
-
-void GatherElements(int64_t bytes, const char* row, const int32_t* offsets, int64_t n,
-                    void* dense) {
-  switch (bytes) {
-    case 1:
-      return GatherElements<uint8_t>(row, offsets, n, dense);
-    case 2:
-      return GatherElements<uint16_t>(row, offsets, n, dense);
-    default:
-      return GatherElements<uint32_t>(row, offsets, n, dense);
-  }
-}
-
-// What is being worked on: a chunk of one row, or all of the rows that lie on one partition. Values
-// are dense, sub-row after sub-row; values per row are one for each of them.
-struct Frame {
-  const Tile* tiles;
-  const int64_t* registers;
-  Scratch& scratch;
-  ElementTables* tables = nullptr;  // null: not worth making for so few rows
-  int64_t sub_rows = 1;
-  int64_t row_elements = 0;  // for iota: of a partition, also where rows are walked across
-  int64_t row = 0;
-  int64_t first = 0, n = 0;  // elements of each row
-  void* value[kMaxRowValues];
-
-  char* Row(const Tile& tile, int64_t sub = 0) const {
-    return tile.data + row * tile.shape->row_stride + sub * tile.shape->sub_stride;
-  }
-  int64_t all() const { return sub_rows * n; }
-  // Whether the rows of a partition follow each other as values do.
-  bool Dense(const TileShape& shape) const {
-    return shape.contiguous() &&
-           (sub_rows == 1 || shape.sub_stride == shape.elements * shape.element_bytes);
-  }
-  uint32_t* Scalars(const RowStep& step) {
-    uint32_t* to = scratch.scalars(step.out);
-    value[step.out] = to;
-    return to;
-  }
-};
-
-// Elements of the chunk as they stand in the tile, dense.
-void Gather(const Tile& tile, Frame& f, void* to) {
-  const TileShape& shape = *tile.shape;
-  const int64_t bytes = f.n * shape.element_bytes;
-  const bool tabled = f.tables != nullptr && shape.element_bytes <= 4;
-  const int32_t* offsets = tabled ? f.tables->Of(shape) : nullptr;
-  for (int64_t s = 0; s < f.sub_rows; ++s) {
-    char* dense = static_cast<char*>(to) + s * bytes;
-    const char* row = f.Row(tile, s);
-    if (offsets != nullptr) {
-      GatherElements(shape.element_bytes, row, offsets + f.first, f.n, dense);
-    } else if (shape.contiguous()) {
-      std::memcpy(dense, row + f.first * shape.element_bytes, bytes);
-    } else if (shape.broadcast() && shape.element_bytes == 4) {
-      uint32_t word;
-      std::memcpy(&word, row, 4);
-      std::fill_n(reinterpret_cast<uint32_t*>(dense), f.n, word);
-    } else {
-      GatherRow(shape, row, f.first, f.n, dense);
-    }
-  }
-}
-
-void Scatter(const Tile& tile, const Frame& f, const void* from) {
-  const TileShape& shape = *tile.shape;
-  const int64_t bytes = f.n * shape.element_bytes;
-  for (int64_t s = 0; s < f.sub_rows; ++s) {
-    const char* dense = static_cast<const char*>(from) + s * bytes;
-    if (shape.contiguous()) {
-      std::memcpy(f.Row(tile, s) + f.first * shape.element_bytes, dense, bytes);
-    } else {
-      ScatterRow(shape, f.Row(tile, s), f.first, f.n, dense);
-    }
-  }
-}
-
-void Load(const RowStep& step, Frame& f) {
-  const Tile& tile = f.tiles[step.tile];
-  const char* from = f.Row(tile) + f.first * tile.shape->element_bytes;
-  if (f.Dense(*tile.shape)) {
-    if (step.convert == nullptr) {
-      f.value[step.out] = const_cast<char*>(from);  // read only: steps write scratch or stores
-      return;
-    }
-    f.value[step.out] = f.scratch.row(step.out);
-    step.convert(f.value[step.out], from, f.all());
-    return;
-  }
-  f.value[step.out] = f.scratch.row(step.out);
-  Gather(tile, f, step.convert == nullptr ? f.value[step.out] : f.scratch.raw());
-  if (step.convert != nullptr) step.convert(f.value[step.out], f.scratch.raw(), f.all());
-}
-
-void LoadScalar(const RowStep& step, Frame& f) {
-  const Tile& tile = f.tiles[step.tile];
-  uint32_t* to = f.Scalars(step);
-  for (int64_t s = 0; s < f.sub_rows; ++s) {
-    if (step.convert == nullptr) {
-      std::memcpy(to + s, f.Row(tile, s), 4);
-    } else {
-      step.convert(to + s, f.Row(tile, s), 1);
-    }
-  }
-}
-
-// One value per row, to each element of the row or to the one that the tile has.
-void StoreScalar(const RowStep& step, Frame& f) {
-  const Tile& tile = f.tiles[step.tile];
-  const TileShape& shape = *tile.shape;
-  const int64_t bytes = shape.element_bytes;
-  const int64_t n = std::min(f.n, shape.elements);
-  for (int64_t s = 0; s < f.sub_rows; ++s) {
-    char* row = f.Row(tile, s);
-    const uint32_t* from = static_cast<const uint32_t*>(f.value[step.a]) + s;
-    uint32_t word = 0;
-    if (step.convert == nullptr) {
-      word = *from;
-    } else {
-      step.convert(&word, from, 1);
-    }
-    char* to = shape.contiguous() ? row + f.first * bytes : f.scratch.raw();
-    switch (bytes) {
-      case 1:
-        std::memset(to, static_cast<uint8_t>(word), n);
-        break;
-      case 2:
-        std::fill_n(reinterpret_cast<uint16_t*>(to), n, static_cast<uint16_t>(word));
-        break;
-      default:
-        std::fill_n(reinterpret_cast<uint32_t*>(to), n, word);
-        break;
-    }
-    if (!shape.contiguous()) ScatterRow(shape, row, f.first, n, f.scratch.raw());
-  }
-}
-
-void Store(const RowStep& step, Frame& f) {
-  if (step.scalar) return StoreScalar(step, f);
-  const Tile& tile = f.tiles[step.tile];
-  const int64_t bytes = tile.shape->element_bytes;
-  const void* from = f.value[step.a];
-  char* to = f.Row(tile) + f.first * bytes;
-  const bool dense = f.Dense(*tile.shape);
-  if (step.convert != nullptr) {
-    void* converted = dense && !step.stream ? to : f.scratch.raw();
-    step.convert(converted, from, f.all());
-    from = converted;
-  }
-  if (!dense) {
-    Scatter(tile, f, from);
-  } else if (step.stream) {
-    Kernels().stream(to, from, f.all() * bytes);
-  } else if (to != from) {
-    std::memmove(to, from, f.all() * bytes);
-  }
-}
-
-void CopyChunk(const RowStep& step, Frame& f) {
-  const Tile& from = f.tiles[step.a];
-  const Tile& to = f.tiles[step.tile];
-  const int64_t bytes = to.shape->element_bytes;
-  int64_t n = std::min(f.n, to.shape->elements) * bytes;  // also one element per row
-  int64_t copies = f.sub_rows;
-  if (f.Dense(*from.shape) && f.Dense(*to.shape)) {
-    n *= copies;
-    copies = 1;
-  }
-  for (int64_t s = 0; s < copies; ++s) {
-    const char* src = f.Row(from, s) + f.first * bytes;
-    char* dst = f.Row(to, s) + f.first * bytes;
-    if (step.stream) {
-      Kernels().stream(dst, src, n);
-    } else {
-      std::memmove(dst, src, n);
-    }
-  }
-}
-
 // Where a compute step writes: straight into its destination tile if that is dense 32-bit.
-void* Target(const RowStep& step, Frame& f) {
+void* Target(const RowStep& step, RowFrame& f) {
   if (step.scalar) return f.Scalars(step);
   if (step.tile >= 0) {
     const Tile& tile = f.tiles[step.tile];
@@ -288,7 +21,7 @@ void* Target(const RowStep& step, Frame& f) {
   return f.value[step.out] = f.scratch.row(step.out);
 }
 
-void Binary(const RowStep& step, Frame& f) {
+void Binary(const RowStep& step, RowFrame& f) {
   const char* a = static_cast<const char*>(f.value[step.a]);
   const char* b = static_cast<const char*>(f.value[step.b]);
   char* to = static_cast<char*>(Target(step, f));
@@ -302,7 +35,7 @@ void Binary(const RowStep& step, Frame& f) {
     step.binary(to + s * row, a + s * a_step, b + s * b_step, f.n);
 }
 
-void Reduce(const RowStep& step, Frame& f) {
+void Reduce(const RowStep& step, RowFrame& f) {
   const char* rows = static_cast<const char*>(f.value[step.a]);
   uint32_t* results = f.Scalars(step);
   if (step.reduce_rows != nullptr && f.n <= kReduceChunk) {
@@ -318,7 +51,7 @@ void Reduce(const RowStep& step, Frame& f) {
   if (step.accumulator != nullptr) step.accumulator[f.row] = std::bit_cast<float>(results[0]);
 }
 
-void Iota(const RowStep& step, const IotaPattern& pattern, Frame& f) {
+void Iota(const RowStep& step, const IotaPattern& pattern, RowFrame& f) {
   auto* out = reinterpret_cast<int32_t*>(f.scratch.row(step.out));
   f.value[step.out] = out;
   const int64_t base = pattern.offset.Evaluate(f.registers);
@@ -345,22 +78,22 @@ void Iota(const RowStep& step, const IotaPattern& pattern, Frame& f) {
   }
 }
 
-void Scalar(const RowStep& step, Frame& f) {
+void Scalar(const RowStep& step, RowFrame& f) {
   const uint32_t bits = step.value.reg == isa::kNoRegister
                             ? step.value.bits
                             : static_cast<uint32_t>(f.registers[step.value.reg]);
   std::fill_n(f.Scalars(step), f.sub_rows, bits);
 }
 
-void RunChunk(const RowProgram& program, Frame& f) {
+void RunChunk(const RowProgram& program, RowFrame& f) {
   for (const RowStep& step : program.steps) {
     const int64_t n = step.scalar ? f.sub_rows : f.all();
     switch (step.kind) {
       case RowStep::Kind::kLoad:
-        Load(step, f);
+        LoadRow(step, f);
         break;
       case RowStep::Kind::kLoadScalar:
-        LoadScalar(step, f);
+        LoadRowScalar(step, f);
         break;
       case RowStep::Kind::kScalar:
         Scalar(step, f);
@@ -381,10 +114,10 @@ void RunChunk(const RowProgram& program, Frame& f) {
         break;
       }
       case RowStep::Kind::kStore:
-        Store(step, f);
+        StoreRow(step, f);
         break;
       case RowStep::Kind::kCopy:
-        CopyChunk(step, f);
+        CopyRow(step, f);
         break;
       case RowStep::Kind::kRound: {
         step.round(f.scratch.raw(), f.value[step.a], n);
@@ -411,7 +144,8 @@ void ForRows(const RowProgram& program, const TileShape& shape, const Body& body
 }
 
 // What the row's reduction comes to, with the accumulator's part in it.
-void FinishReduction(const RowReduce& reduce, float result, const BinaryKernel combine, Frame& f) {
+void FinishReduction(const RowReduce& reduce, float result, const BinaryKernel combine,
+                     RowFrame& f) {
   float* accumulator = reduce.accumulator + f.row;
   switch (reduce.command) {
     case isa::ReduceCmd::kIdle:
@@ -446,14 +180,14 @@ void RunRowRange(const RowProgram& program, const Tile* tiles, const int64_t* re
   constexpr int64_t kFewRows = 4;
   const TileShape& shape = *tiles[program.shape_tile].shape;
   const bool few = (last - first) * program.sub_rows < kFewRows;
-  Frame frame{.tiles = tiles,
-              .registers = registers,
-              .scratch = Scratch::OfThread(program),
-              .tables = few ? nullptr : &ElementTables::OfThread(),
-              .sub_rows = program.sub_rows,
-              .row_elements = program.row_elements > 0 ? program.row_elements
-                                                       : shape.elements * program.sub_rows,
-              .value = {}};
+  RowFrame frame{.tiles = tiles,
+                 .registers = registers,
+                 .scratch = RowScratch::OfThread(program),
+                 .tables = few ? nullptr : &ElementTables::OfThread(),
+                 .sub_rows = program.sub_rows,
+                 .row_elements = program.row_elements > 0 ? program.row_elements
+                                                          : shape.elements * program.sub_rows,
+                 .value = {}};
   for (frame.row = first; frame.row < last; ++frame.row)
     for (frame.first = 0; frame.first < shape.elements; frame.first += program.chunk) {
       frame.n = std::min(program.chunk, shape.elements - frame.first);
@@ -482,12 +216,12 @@ Status ExecuteReducingRows(const Operation& operation, Execution& execution) {
   const TileShape& shape = *tiles.tile[program.shape_tile].shape;
   const KernelTable& kernels = Kernels();
   ForRows(program, shape, [&](int64_t first_row, int64_t last_row) {
-    Frame frame{.tiles = tiles.tile,
-                .registers = execution.registers,
-                .scratch = Scratch::OfThread(program),
-                .tables = &ElementTables::OfThread(),
-                .row_elements = shape.elements,
-                .value = {}};
+    RowFrame frame{.tiles = tiles.tile,
+                   .registers = execution.registers,
+                   .scratch = RowScratch::OfThread(program),
+                   .tables = &ElementTables::OfThread(),
+                   .row_elements = shape.elements,
+                   .value = {}};
     for (frame.row = first_row; frame.row < last_row; ++frame.row) {
       for (const RowReduce& reduce : program.reductions) {
         RowReduction reduction(kernels, Domain::kFloat, reduce.op);
