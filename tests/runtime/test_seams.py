@@ -1,14 +1,11 @@
 """The stack above its two seams: other NRT libraries, another compiler process, slow devices."""
 
-import json
 import os
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import neuron_testing
 import pytest
+from processes import result
 
 BUILD = Path(neuron_testing.__file__).resolve().parent.parent
 EMULATOR = BUILD / "python" / "torch_neuronx" / "lib" / "libnrt_emulator.so.1"
@@ -69,21 +66,11 @@ FORK = """
 
 def run(program, **variables):
     environment = {
-        **os.environ,
-        "TORCHNEURON_NRT_LIBRARY": str(EMULATOR),
-        "TORCH_NEURONX_DISABLE_NEFF_CACHE": "1",
-        **{name: str(value) for name, value in variables.items()},
+        "TORCHNEURON_NRT_LIBRARY": EMULATOR,
+        "TORCH_NEURONX_DISABLE_NEFF_CACHE": 1,
+        **variables,
     }
-    result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
+    return result(program, **environment)
 
 
 @pytest.fixture(scope="module")

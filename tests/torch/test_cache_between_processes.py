@@ -1,8 +1,6 @@
 """Processes that want the same programs at the same time: one of them compiles each."""
 
-import os
-import subprocess
-import sys
+from processes import finish, start
 
 SCRIPT = """
 import sys, torch
@@ -20,20 +18,13 @@ print(s["compiled"], s["disk_hits"])
 
 
 def test_each_program_is_compiled_once(tmp_path):
-    environment = os.environ | {"TORCH_NEURONX_NEFF_CACHE_DIR": str(tmp_path)}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT],
-            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )
-        for _ in range(3)
-    ]  # fmt: skip
+    processes = [start(SCRIPT, TORCH_NEURONX_NEFF_CACHE_DIR=tmp_path) for _ in range(3)]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
     for process in processes:
         process.stdin.write("go\n")
         process.stdin.flush()
-    counts = [tuple(map(int, p.communicate(timeout=120)[0].split())) for p in processes]
+    counts = [tuple(map(int, finish(p)[1].split())) for p in processes]
     entries = len(list(tmp_path.rglob("*.neff")))
     assert entries > 8
     assert sum(compiled for compiled, _ in counts) == entries

@@ -1,10 +1,7 @@
 """A damaged entry of the directory of compiled programs: found out, said once, compiled anew."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+from processes import outputs
 
 SCRIPT = """
 import torch, torch_neuronx
@@ -18,12 +15,8 @@ print(s["corrupt"], s["compiled"], s["disk_hits"])
 
 
 def _run(directory):
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        env=os.environ | {"TORCH_NEURONX_NEFF_CACHE_DIR": str(directory)},
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    return list(map(int, done.stdout.split())), done.stderr
+    counts, said = outputs(SCRIPT, TORCH_NEURONX_NEFF_CACHE_DIR=directory)
+    return list(map(int, counts.split())), said
 
 
 def _flip(data: bytearray) -> bytes:

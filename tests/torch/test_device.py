@@ -1,31 +1,20 @@
 """The device exists without an import, and PyTorch's device API answers for it."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
-
-
-def run(code):
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
-    )
+from processes import output
 
 
 def test_autoload_needs_no_import():
-    done = run("import torch; print(torch.ones(2, device='neuron').device)")
-    assert done.stdout.strip() == "neuron:0", done.stderr
+    assert output("import torch; print(torch.ones(2, device='neuron').device)") == "neuron:0"
 
 
 def test_autoload_imports_no_compiler_front_end():
-    done = run("import torch, sys; print('torch._dynamo' in sys.modules)")
-    assert done.stdout.strip() == "False", done.stderr
+    assert output("import torch, sys; print('torch._dynamo' in sys.modules)") == "False"
 
 
 def test_importing_the_package_first_works():
-    done = run("import torch_neuronx, torch; print(torch.neuron.is_available())")
-    assert done.stdout.strip() == "True", done.stderr
+    assert output("import torch_neuronx, torch; print(torch.neuron.is_available())") == "True"
 
 
 def test_accelerator_is_neuron():

@@ -1,12 +1,10 @@
 """Every variable of the table with a bad value: a clear sentence at the first use of the device."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import output, outputs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "environment.md"
 # variable -> (bad value, words that the error must have)
@@ -66,12 +64,8 @@ for name, value in json.loads(sys.argv[1]).items():
     import json
 
     given = json.dumps({name: value for name, (value, _) in BAD.items()})
-    clean = {k: v for k, v in os.environ.items() if k not in BAD}
-    done = subprocess.run(
-        [sys.executable, "-c", script, given],
-        env=clean, capture_output=True, text=True, timeout=300, check=True,
-    )  # fmt: skip
-    return {line.split()[0]: line for line in done.stdout.splitlines() if line.split()[0] in BAD}
+    said = output(script, given, without=BAD)
+    return {line.split()[0]: line for line in said.splitlines() if line.split()[0] in BAD}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -86,13 +80,9 @@ def test_a_misspelt_name_is_reported_once_with_the_nearest():
     script = (
         "import torch, nki; torch.ones(2, device='neuron').sum().item(); torch.neuron.synchronize()"
     )
-    clean = {k: v for k, v in os.environ.items() if k not in BAD}
     given = {"TORCHNEURON_STRIKT": "1", "TORCHNEURON_LAUNCH_DELAY": "5", "TORCHNEURON_STRICT": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=clean | given, capture_output=True, text=True, timeout=300, check=True,
-    )  # fmt: skip
-    lines = [line for line in done.stderr.splitlines() if "torchneuron:" in line]
+    _, complaints = outputs(script, without=BAD, **given)
+    lines = [line for line in complaints.splitlines() if "torchneuron:" in line]
     assert len(lines) == 2
     said = {line.split()[1]: line for line in lines}
     assert "nearest is TORCHNEURON_STRICT " in said["TORCHNEURON_STRIKT"]
@@ -102,8 +92,4 @@ def test_a_misspelt_name_is_reported_once_with_the_nearest():
 def test_known_names_are_not_reported():
     script = "import torch; torch.ones(2, device='neuron').sum().item()"
     known = {"TORCHNEURON_STRICT": "0", "TORCHNEURON_INSTRUCTION_GROUPS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=os.environ | known, capture_output=True, text=True, timeout=300, check=True,
-    )  # fmt: skip
-    assert "torchneuron:" not in done.stderr
+    assert "torchneuron:" not in outputs(script, **known)[1]

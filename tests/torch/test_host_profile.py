@@ -1,14 +1,11 @@
 """The emulator's host time per HLO instruction."""
 
-import os
-import subprocess
-import sys
+from processes import output
 
 
 def test_every_program_has_its_lines(tmp_path):
     script = "import torch; x = torch.ones(64, 64, device='neuron'); (x @ x).exp().cpu()"
-    environment = {**os.environ, "TORCHNEURON_HOST_PROFILE": str(tmp_path / "profile")}
-    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=120)
+    output(script, TORCHNEURON_HOST_PROFILE=tmp_path / "profile")
     (file,) = (tmp_path / "profile").iterdir()
     rows = [line.split("\t") for line in file.read_text().splitlines()]
     assert all(len(row) == 5 and int(row[0]) > 0 and int(row[1]) > 0 for row in rows)

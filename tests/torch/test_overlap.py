@@ -1,7 +1,6 @@
 """Copies beside computing through PyTorch's streams, full queues, and Ctrl-C; each in a process of
 its own, on a device made slow."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,6 +9,7 @@ import textwrap
 import time
 
 import pytest
+from processes import result
 
 START = """
     import json, os, signal, threading, time
@@ -25,17 +25,7 @@ START = """
 
 
 def run(program, **variables):
-    environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
-    result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(START) + textwrap.dedent(program)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
+    return result(textwrap.dedent(START) + textwrap.dedent(program), **variables)
 
 
 def test_copies_run_while_a_program_executes():

@@ -7,9 +7,9 @@ import warnings
 import pytest
 import torch
 import torch.nn.functional as F
+from processes import finish, output, programs_in, start
 from torch import nn
 from user_cases.beside_cpu import agree, equal, with_gradients
-from user_cases.processes import finish, output, programs_in, start
 
 
 @pytest.fixture(autouse=True)

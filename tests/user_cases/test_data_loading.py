@@ -4,8 +4,8 @@ from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
+from processes import run
 from torch.utils.data import DataLoader, TensorDataset
-from user_cases.processes import run
 
 
 def test_pinned_memory_belongs_to_the_device():

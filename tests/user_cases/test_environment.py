@@ -1,7 +1,7 @@
 """Finding the device: autoload, a machine without the chip, an impostor package, a saved model."""
 
 import pytest
-from user_cases.processes import output, run
+from processes import output, run
 
 
 def test_device_without_an_import():

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 import torch_neuronx
+from processes import output
 from user_cases.beside_cpu import equal
-from user_cases.processes import output
 
 TOO_MUCH = {
     "empty": lambda: torch.empty(2**40, device="neuron"),
