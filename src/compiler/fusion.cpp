@@ -4,6 +4,7 @@
 
 #include "compiler/hero.h"
 #include "compiler/kernel_domain.h"
+#include "compiler/reduction.h"
 #include "hlo/extent.h"
 
 namespace neuron::compiler {

@@ -12,9 +12,6 @@
 
 namespace neuron::compiler {
 
-// Longer rows are reduced chunk by chunk in a kernel of their own.
-inline constexpr int64_t kMostRow = 8192;
-
 class Fusion {
  public:
   // `breaks`: ids of instructions that open a kernel. Kernels are added to `plan`.

@@ -10,6 +10,9 @@ namespace neuron::compiler {
 
 inline constexpr int64_t kReductionChunk = 4096;
 inline constexpr int64_t kReductionLanes = 16;
+// Longer rows are reduced chunk by chunk, as rows of their own (chunked_reduce.h) or, if they do
+// not consist of whole chunks side by side, by a kernel of their own (long_reduce.h).
+inline constexpr int64_t kMostRow = 8192;
 
 // The operator of a reduce (or reduce-window, ...) whose combiner is one binary instruction on its
 // two parameters; nullopt for other combiners and for wide dtypes.

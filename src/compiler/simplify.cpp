@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/chunked_reduce.h"
 #include "compiler/column_sum.h"
 #include "compiler/constant_folding.h"
 #include "compiler/disjoint_sum.h"
@@ -162,6 +163,8 @@ Instruction* Simplify(CanonicalBuilder& b, const Instruction& x,
       if (operands[0]->shape().num_elements() == x.shape().num_elements() && ReductionAlu(x))
         return CombineOnce(b, x, operands[0], operands[1]);
       if (relaxed && IsColumnSum(x, *operands[1])) return ColumnSum(b, x, operands[0]);
+      if (HasWholeChunks(x, operands[0]->shape(), *operands[1]))
+        return ReduceByChunks(b, x, operands[0], operands[1]);
       break;
     default:
       break;

@@ -5,6 +5,7 @@
 
 #include "emulator/group_aliases.h"
 #include "emulator/program.h"
+#include "emulator/reduction.h"
 #include "emulator/row_execution.h"
 #include "emulator/row_slots.h"
 #include "emulator/strided_copy.h"
@@ -12,8 +13,10 @@
 namespace neuron::emulator {
 namespace {
 
-constexpr size_t kMaxSteps = 256;           // finding what a group can drop looks at pairs of steps
-constexpr int kMaxValues = 56;              // after slots were shared
+constexpr size_t kMaxSteps = 256;  // finding what a group can drop looks at pairs of steps
+constexpr int kMaxValues = 56;     // after slots were shared
+constexpr int64_t kPartitionsAtOnce = 16;
+constexpr ReduceRowsKernel kNoReduceRows[kNumAluOps] = {};
 constexpr int64_t kStreamBytes = 16 << 20;  // tensors from this size on bypass the caches
 
 ConvertKernel FloatConversion(const ConvertKernel (&table)[kNumDomains][kNumDTypes], DType dtype) {
@@ -345,14 +348,49 @@ bool GroupBuilder::RowsAreApart() const {
   return true;
 }
 
-// A value that is computed right before its store is computed in place; large outputs stream.
+// Rows that are loaded for nothing but a reduction are reduced as they lie.
+void GroupBuilder::ReduceInPlace() {
+  std::vector<RowStep>& steps = group_->program.steps;
+  if (rows_.elements > kReduceChunk) return;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const RowStep load = steps[i];
+    if (load.kind != RowStep::Kind::kLoad || !tiles_[load.tile].shape.contiguous()) continue;
+    const KernelTable& kernels = Kernels();
+    const auto& table = load.convert == nullptr      ? kernels.reduce_rows
+                        : load.dtype == DType::kBF16 ? kernels.reduce_bf16_rows
+                                                     : kNoReduceRows;
+    const auto reads = [&](const RowStep& step) {
+      return step.kind != RowStep::Kind::kCopy &&
+             (step.a == load.out || step.b == load.out || step.c == load.out);
+    };
+    if (std::count_if(steps.begin(), steps.end(), reads) != 1) continue;
+    const auto reader = std::find_if(steps.begin(), steps.end(), reads);
+    if (reader->kind != RowStep::Kind::kReduce) continue;
+    const ReduceRowsKernel kernel = table[static_cast<int>(reader->reduce)];
+    if (kernel == nullptr || std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(i), reader,
+                                         [&](const RowStep& step) {
+                                           return (step.kind == RowStep::Kind::kStore ||
+                                                   step.kind == RowStep::Kind::kCopy) &&
+                                                  MayShare(step.tile, load.tile);
+                                         }))
+      continue;
+    reader->a = -1;
+    reader->tile = load.tile;
+    reader->reduce_rows = kernel;
+  }
+}
+
+// A value that is computed right before its store is computed in place; large outputs stream,
+// unless computing takes longer than the caches need to write them back.
 void GroupBuilder::Bind() {
   std::vector<RowStep>& steps = group_->program.steps;
+  const bool slow = std::any_of(steps.begin(), steps.end(),
+                                [](const RowStep& step) { return step.slow && !step.scalar; });
   for (size_t i = 0; i < steps.size(); ++i) {
     RowStep& store = steps[i];
     if (store.kind != RowStep::Kind::kStore && store.kind != RowStep::Kind::kCopy) continue;
     const TileRef& tile = tiles_[store.tile];
-    store.stream = tile.hbm && context_.program.tensors[tile.tensor].bytes >= kStreamBytes;
+    store.stream = !slow && tile.hbm && context_.program.tensors[tile.tensor].bytes >= kStreamBytes;
     if (i == 0 || store.stream || store.kind == RowStep::Kind::kCopy) continue;
     RowStep& producer = steps[i - 1];
     const bool compute = producer.kind == RowStep::Kind::kUnary ||
@@ -397,6 +435,14 @@ void GroupBuilder::Describe() {
     if (!step.scalar || step.kind == RowStep::Kind::kReduce)
       program.ns_per_element += step.kind == RowStep::Kind::kUnary ? 0.4 : 0.1;
   }
+  // Nothing is as long as a row: partitions are taken together, which costs the caches nothing.
+  const bool short_values =
+      rows_.sub_rows == 1 && rows_.whole &&
+      std::all_of(program.steps.begin(), program.steps.end(), [&](const RowStep& step) {
+        if (step.kind == RowStep::Kind::kCopy) return tiles_[step.tile].shape.elements == 1;
+        return step.scalar && (step.kind != RowStep::Kind::kReduce || step.a < 0);
+      });
+  if (short_values) program.partitions = kPartitionsAtOnce;
 }
 
 // Only what the program still touches is resolved at each execution.
@@ -421,9 +467,10 @@ std::unique_ptr<Group> GroupBuilder::Finish() {
   if (group_ == nullptr || group_->last - group_->first < 2 || shape_tile_ < 0) return nullptr;
   Elide();
   if (!RowsAreApart()) return nullptr;
+  ReduceInPlace();
   Bind();
-  Describe();
   group_->program.num_values = ShareSlots(&group_->program.steps, next_value_);
+  Describe();
   if (group_->program.num_values > kMaxValues) return nullptr;
   DropUnusedTiles();
   group_->may_alias = FindAliases(*group_);

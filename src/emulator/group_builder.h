@@ -64,6 +64,7 @@ class GroupBuilder {
 
   void Elide();
   bool RowsAreApart() const;
+  void ReduceInPlace();
   void Bind();
   bool ReadsAcross(const RowStep& step, int16_t tile) const;
   bool WrittenAfter(size_t index) const;

@@ -36,11 +36,14 @@ void Binary(const RowStep& step, RowFrame& f) {
 }
 
 void Reduce(const RowStep& step, RowFrame& f) {
-  const char* rows = static_cast<const char*>(f.value[step.a]);
   uint32_t* results = f.Scalars(step);
-  if (step.reduce_rows != nullptr && f.n <= kReduceChunk) {
-    step.reduce_rows(results, rows, f.sub_rows, f.n);
+  if (step.a < 0) {
+    const Tile& tile = f.tiles[step.tile];
+    step.reduce_rows(results, f.Row(tile), f.SubStride(*tile.shape), f.sub_rows, f.n);
+  } else if (step.reduce_rows != nullptr && f.n <= kReduceChunk) {
+    step.reduce_rows(results, f.value[step.a], f.n * 4, f.sub_rows, f.n);
   } else {
+    const char* rows = static_cast<const char*>(f.value[step.a]);
     for (int64_t s = 0; s < f.sub_rows; ++s) {
       RowReduction reduction(Kernels(), Domain::kFloat, step.reduce);
       for (int64_t at = 0; at < f.n; at += kReduceChunk)
@@ -48,7 +51,9 @@ void Reduce(const RowStep& step, RowFrame& f) {
       results[s] = reduction.Finish();
     }
   }
-  if (step.accumulator != nullptr) step.accumulator[f.row] = std::bit_cast<float>(results[0]);
+  if (step.accumulator == nullptr) return;
+  for (int64_t s = 0; s < (f.across ? f.sub_rows : 1); ++s)
+    step.accumulator[f.row + s] = std::bit_cast<float>(results[s]);
 }
 
 void Iota(const RowStep& step, const IotaPattern& pattern, RowFrame& f) {
@@ -184,15 +189,18 @@ void RunRowRange(const RowProgram& program, const Tile* tiles, const int64_t* re
                  .registers = registers,
                  .scratch = RowScratch::OfThread(program),
                  .tables = few ? nullptr : &ElementTables::OfThread(),
+                 .across = program.partitions > 1,
                  .sub_rows = program.sub_rows,
                  .row_elements = program.row_elements > 0 ? program.row_elements
                                                           : shape.elements * program.sub_rows,
                  .value = {}};
-  for (frame.row = first; frame.row < last; ++frame.row)
+  for (frame.row = first; frame.row < last; frame.row += program.partitions) {
+    if (frame.across) frame.sub_rows = std::min(program.partitions, last - frame.row);
     for (frame.first = 0; frame.first < shape.elements; frame.first += program.chunk) {
       frame.n = std::min(program.chunk, shape.elements - frame.first);
       RunChunk(program, frame);
     }
+  }
 }
 
 void RunRows(const RowProgram& program, const Tile* tiles, const int64_t* registers) {

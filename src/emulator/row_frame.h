@@ -45,20 +45,24 @@ struct RowFrame {
   const int64_t* registers;
   RowScratch& scratch;
   ElementTables* tables = nullptr;  // null: not worth making for so few rows
+  bool across = false;              // sub-rows are those of as many partitions
   int64_t sub_rows = 1;
   int64_t row_elements = 0;  // for iota: of a partition, also where rows are walked across
   int64_t row = 0;
   int64_t first = 0, n = 0;  // elements of each row
   void* value[kMaxRowValues];
 
+  int64_t SubStride(const TileShape& shape) const {
+    return across ? shape.row_stride : shape.sub_stride;
+  }
   char* Row(const Tile& tile, int64_t sub = 0) const {
-    return tile.data + row * tile.shape->row_stride + sub * tile.shape->sub_stride;
+    return tile.data + row * tile.shape->row_stride + sub * SubStride(*tile.shape);
   }
   int64_t all() const { return sub_rows * n; }
   // Whether the rows of a partition follow each other as values do.
   bool Dense(const TileShape& shape) const {
     return shape.contiguous() &&
-           (sub_rows == 1 || shape.sub_stride == shape.elements * shape.element_bytes);
+           (sub_rows == 1 || SubStride(shape) == shape.elements * shape.element_bytes);
   }
   uint32_t* Scalars(const RowStep& step) {
     uint32_t* to = scratch.scalars(step.out);

@@ -21,6 +21,20 @@ ConvertKernel Conversion(const ConvertKernel (&table)[kNumDomains][kNumDTypes], 
   return same ? nullptr : table[static_cast<int>(domain)][Index(dtype)];
 }
 
+// Functions of a few host instructions.
+bool IsCheap(isa::ActivationFunction function) {
+  switch (function) {
+    case isa::ActivationFunction::kCopy:
+    case isa::ActivationFunction::kSquare:
+    case isa::ActivationFunction::kRelu:
+    case isa::ActivationFunction::kSign:
+    case isa::ActivationFunction::kAbs:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 IotaPattern IotaPattern::From(const Operands& in) {
@@ -232,6 +246,7 @@ StatusOr<RowBuilder::Value> RowBuilder::Activation(isa::ActivationFunction funct
   step.unary = input_.kernels.activation[static_cast<int>(function)];
   if (step.unary == nullptr)
     return Unimplemented(NameOf(*op_), ": activation function ", isa::RowOf(function).name);
+  step.slow = !IsCheap(function);
   return AddCompute(step, x, {}, {}, Domain::kFloat);
 }
 

@@ -37,7 +37,8 @@ struct RowStep {
     kIota,
     kCopy,    // groups only: tile `a` to `tile`, bit by bit
     kRound,   // groups only: a value to a stored type (`round`) and back (`convert`)
-    kReduce,  // groups only: a whole row in one chunk, with `reduce`, to one value
+    kReduce,  // groups only: a whole row in one chunk, with `reduce`, to one value; a row of `a`,
+              // or, where `a` is none, as it lies in `tile`
   };
   Kind kind{};
   Domain domain{};
@@ -49,6 +50,7 @@ struct RowStep {
   bool stream = false;                       // stores and copies: around the caches
   bool uniform = false;                      // kBinary: its value is the same for all sub-rows
   ConvertKernel round = nullptr;             // kRound
+  bool slow = false;  // kUnary: many cycles per element, in whose shadow stores pass the caches
   int16_t tile = -1;  // loads, stores; a compute step's destination if it may write there
   union {
     void* any = nullptr;
@@ -91,6 +93,7 @@ struct RowProgram : Operation::Payload {
   int num_values = 0;
   int64_t chunk = kRowChunk;  // elements taken at once
   int64_t sub_rows = 1;       // groups: rows on one partition (TileShape::sub_rows), taken together
+  int64_t partitions = 1;     // groups: taken together, as if they were sub-rows
   double ns_per_element = 0;  // on the host, roughly
   int64_t row_elements = 0;   // before flattening; 0: known at run time only
   int shape_tile = 0;         // the tile whose rows and elements are walked

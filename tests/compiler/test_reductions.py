@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from compiler.harness import check
+from compiler.harness import check, compile_function
 
 
 @pytest.fixture
@@ -29,6 +29,10 @@ def rng():
         ((1000003,), (0,)),
         ((4, 20000), (1,)),
         ((100, 20000), (1,)),
+        ((100, 12288), (1,)),
+        ((6, 4096, 5), (1, 2)),
+        ((256, 64, 1024), (0, 1, 2)),
+        ((16777216 * 3 // 2,), (0,)),
         ((9000, 300), (0,)),
         ((64, 3, 40, 40), (0, 2, 3)),
         ((50, 64, 16), (0, 2)),
@@ -38,6 +42,35 @@ def test_reduce(shape, axes, rng):
     x = rng.standard_normal(shape).astype(np.float32)
     check(lambda x: (x.sum(axes), (x * 2).mean(axes)), x, tolerance=2e-3)
     check(lambda x: (x.max(axes), x.min(axes), (x > 3).any(axes), (x > -9).all(axes)), x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("shape", [(4096, 1024), (40, 3, 64, 64), (1 << 26,)])
+def test_what_a_long_row_is_computed_from_is_not_stored(shape, dtype, rng):
+    x = rng.standard_normal(shape).astype(dtype)
+    program = check(lambda x: jnp.square(x.astype(jnp.float32)).mean(), x, tolerance=1e-4)
+    chunks = x.size // 4096
+    assert program.compiled.scratch_bytes <= 2 * 4 * chunks
+
+
+@pytest.mark.parametrize("shape", [(8, 4096), (4, 8192), (2, 3, 4096), (1, 4096 * 4096 * 2)])
+def test_chunks_are_reduced_in_the_one_order(shape, rng):
+    """Bit by bit: 16 lanes in chunks of 4096, chunks' results a row of their own."""
+
+    def ordered(row):
+        chunks = [row[i : i + 4096] for i in range(0, len(row), 4096)]
+        sums = np.empty(len(chunks), np.float32)
+        for i, chunk in enumerate(chunks):
+            padded = np.pad(chunk, (0, -len(chunk) % 16)).reshape(-1, 16)
+            lanes = np.add.accumulate(padded, axis=0, dtype=np.float32)[-1]
+            for half in (8, 4, 2, 1):
+                lanes = lanes[:half] + lanes[half : 2 * half]
+            sums[i] = lanes[0]
+        return sums[0] if len(sums) == 1 else ordered(sums)
+
+    x = rng.standard_normal(shape).astype(np.float32)
+    (got,) = compile_function(lambda x: x.sum(), x)(x)
+    assert got == ordered(x.reshape(-1))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])

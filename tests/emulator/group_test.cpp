@@ -235,6 +235,53 @@ TEST(Groups, ComputeTheSameBitsWithSeveralRowsOnAPartition) {
   ExpectSameBits({40, 200, 4}, 300);
   ExpectSameBits({7, 1500, 3}, 100);
 }
+// Rows that are loaded for their reduction alone, of several partitions at once: more of them than
+// are taken together, in loops, with work on the results.
+TEST(Groups, ReduceRowsAsTheyLie) {
+  for (const DType dtype : {DType::kF32, DType::kBF16})
+    for (const int64_t rows : {1, 5, 33, 128})
+      for (const int64_t columns : {48, 1000, 4096}) {
+        constexpr int64_t kTrips = 3;
+        ProgramBuilder b("rows", isa::Target::kTrn2);
+        const int64_t bytes = kTrips * rows * columns * 4;
+        uint16_t in[kTensors], out[kTensors];
+        for (int i = 0; i < kTensors; ++i) {
+          in[i] = b.AddTensor(
+              {.name = "input" + std::to_string(i), .kind = TensorKind::kInput, .bytes = bytes});
+          out[i] = b.AddTensor(
+              {.name = "output" + std::to_string(i), .kind = TensorKind::kInOut, .bytes = bytes});
+        }
+        const isa::Affine trip = isa::Affine::Of(b.LoopBegin(0, kTrips, 1, kTrips - 1));
+        const int64_t element = dtype == DType::kF32 ? 4 : 2;
+        const auto loaded = AccessPattern::Sbuf(dtype, 0, rows, 0, {{1, columns}});
+        const auto row = AccessPattern::Sbuf(DType::kF32, 0, rows, columns * 4, {{1, columns}});
+        const auto result = [&](int64_t i) {
+          return AccessPattern::Sbuf(DType::kF32, 0, rows, columns * 8 + i * 64, {{1, 1}});
+        };
+        b.Emit(Opcode::dma_copy, Engine::kDma,
+               {loaded, AccessPattern::Hbm(dtype, in[0], trip * (rows * columns * element), rows,
+                                           columns, {{1, columns}})});
+        if (dtype != DType::kF32) b.Emit(Opcode::tensor_copy, Engine::kVector, {row, loaded});
+        b.Emit(Opcode::tensor_reduce, Engine::kVector,
+               {result(0), AluOp::kAdd, dtype == DType::kF32 ? loaded : row, int64_t{1},
+                int64_t{columns % 2}});
+        b.Emit(Opcode::tensor_scalar, Engine::kVector,
+               {result(1), result(0), AluOp::kMultiply, 0.125});
+        b.Emit(Opcode::dma_copy, Engine::kDma,
+               {AccessPattern::Hbm(DType::kF32, out[0], trip * (rows * 4), rows, 1, {{1, 1}}),
+                result(1)});
+        b.LoopEnd();
+        auto program = std::move(b).Build();
+        ASSERT_TRUE(program.ok()) << program.status().ToString();
+        setenv("TORCHNEURON_INSTRUCTION_GROUPS", "0", 1);
+        const auto want = Outputs(*program, bytes, false);
+        setenv("TORCHNEURON_INSTRUCTION_GROUPS", "1", 1);
+        const auto got = Outputs(*program, bytes, false);
+        unsetenv("TORCHNEURON_INSTRUCTION_GROUPS");
+        EXPECT_EQ(got, want) << DTypeName(dtype) << ' ' << rows << ' ' << columns;
+      }
+}
+
 TEST(Groups, ComputeTheSameBitsWithSeveralLongRowsOnAPartition) {
   ExpectSameBits({1, 2080, 2}, 150);  // each longer than the block that is taken of a single row
   ExpectSameBits({3, 4500, 3}, 60);

@@ -263,6 +263,50 @@ TEST(Targets, AgreeOnOperatorsAndReductions) {
     }
 }
 
+// The order of docs/design/numerics.md for rows of up to one chunk, element by element.
+float SumOfRow(const float* x, int64_t n) {
+  float lanes[kReduceLanes] = {};
+  for (int64_t i = 0; i < n; ++i) lanes[i % kReduceLanes] += x[i];
+  for (int half = kReduceLanes / 2; half > 0; half /= 2)
+    for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
+TEST(Reductions, OfRowsAsTheyLieKeepTheOneOrder) {
+  constexpr int64_t kMostRows = 9, kGap = 5;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (const int64_t n : {1, 15, 16, 17, 100, 1000, 4096}) {
+    const int64_t pitch = n + kGap;  // elements
+    std::vector<uint16_t> brains;
+    std::vector<float> widened, floats;
+    for (int64_t i = 0; i < kMostRows * pitch; ++i) {
+      floats.push_back(normal(random));
+      brains.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(floats.back()) >> 16));
+      widened.push_back(std::bit_cast<float>(static_cast<uint32_t>(brains.back()) << 16));
+    }
+    floats[0] = widened[0] = -0.0f;
+    brains[0] = 0x8000;
+    for (int s = 0; s < kNumSimd; ++s) {
+      const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+      if (table == nullptr) continue;
+      constexpr int kAdd = static_cast<int>(AluOp::kAdd);
+      for (int64_t rows = 1; rows <= kMostRows; ++rows) {
+        std::vector<float> of_floats(rows), of_brains(rows);
+        const auto results = [](std::vector<float>& x) {
+          return reinterpret_cast<uint32_t*>(x.data());
+        };
+        table->reduce_rows[kAdd](results(of_floats), floats.data(), pitch * 4, rows, n);
+        table->reduce_bf16_rows[kAdd](results(of_brains), brains.data(), pitch * 2, rows, n);
+        for (int64_t r = 0; r < rows; ++r) {
+          EXPECT_EQ(of_floats[r], SumOfRow(floats.data() + r * pitch, n)) << n << " " << r;
+          EXPECT_EQ(of_brains[r], SumOfRow(widened.data() + r * pitch, n)) << n << " " << r;
+        }
+      }
+    }
+  }
+}
+
 TEST(Targets, AgreeOnConversions) {
   const std::vector<float> x = Samples();
   const auto n = static_cast<int64_t>(x.size());

@@ -31,9 +31,10 @@ using BinaryKernel = void (*)(void* dst, const void* a, const void* b, int64_t n
 using ConvertKernel = void (*)(void* dst, const void* src, int64_t n);
 // lanes[l] = lanes[l] op x[i] for every i with i % 16 == l.
 using ReduceKernel = void (*)(void* lanes, const void* x, int64_t n);
-// results[r] = the whole of row r, for dense rows of up to 4096 elements, from the operator's
-// identity and in the one order (reduction.h).
-using ReduceRowsKernel = void (*)(uint32_t* results, const void* rows, int64_t num_rows, int64_t n);
+// results[r] = the whole of row r, for dense rows of up to 4096 elements `row_bytes` apart, from
+// the operator's identity and in the one order (reduction.h).
+using ReduceRowsKernel = void (*)(uint32_t* results, const void* rows, int64_t row_bytes,
+                                  int64_t num_rows, int64_t n);
 // dst[i] = predicate[i] != 0 ? a[i] : dst-or-b[i].
 using SelectKernel = void (*)(void* dst, const uint32_t* predicate, const void* a, const void* b,
                               int64_t n);
@@ -103,7 +104,8 @@ struct KernelTable {
   UnaryKernel unary[kNumDomains][kNumAluOps] = {};
   UnaryKernel activation[kNumActivations] = {};
   ReduceKernel reduce[kNumDomains][kNumAluOps] = {};
-  ReduceRowsKernel reduce_rows[kNumAluOps] = {};  // fp32; null: lane by lane with `reduce`
+  ReduceRowsKernel reduce_rows[kNumAluOps] = {};       // fp32; null: lane by lane with `reduce`
+  ReduceRowsKernel reduce_bf16_rows[kNumAluOps] = {};  // to fp32; null: converted first
   // Between a dtype and rows of a domain. Null where there is no such conversion.
   ConvertKernel load[kNumDomains][kNumDTypes] = {};
   ConvertKernel store[kNumDomains][kNumDTypes] = {};

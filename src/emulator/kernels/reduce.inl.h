@@ -117,11 +117,12 @@ void Extreme(void* lanes, const void* row, int64_t n) {
 }
 
 template <bool kMax>
-void ExtremeRows(uint32_t* results, const void* rows, int64_t num_rows, int64_t n) {
+void ExtremeRows(uint32_t* results, const void* rows, int64_t row_bytes, int64_t num_rows,
+                 int64_t n) {
   for (int64_t r = 0; r < num_rows; ++r) {
     int32_t most[kReduceLanes];
     int32_t least[kReduceLanes];
-    OrderedExtremes(static_cast<const float*>(rows) + r * n, n, most, least);
+    OrderedExtremes(static_cast<const char*>(rows) + r * row_bytes, n, most, least);
     for (int half = kReduceLanes / 2; half > 0; half /= 2)
       for (int l = 0; l < half; ++l) {
         most[l] = most[l + half] > most[l] ? most[l + half] : most[l];
@@ -131,20 +132,66 @@ void ExtremeRows(uint32_t* results, const void* rows, int64_t num_rows, int64_t 
   }
 }
 
-inline void FoldSum(float* lanes) {
+inline float FoldSum(float* lanes) {
   for (int l = 0; l < 8; ++l) lanes[l] += lanes[l + 8];
   for (int l = 0; l < 4; ++l) lanes[l] += lanes[l + 4];
   for (int l = 0; l < 2; ++l) lanes[l] += lanes[l + 2];
-  lanes[0] += lanes[1];
+  return lanes[0] + lanes[1];
 }
 
-void AddRows(uint32_t* results, const void* rows, int64_t num_rows, int64_t n) {
-  for (int64_t r = 0; r < num_rows; ++r) {
-    alignas(64) float lanes[kReduceLanes] = {};
-    AddFloat(lanes, static_cast<const float*>(rows) + r * n, n);
-    FoldSum(lanes);
-    results[r] = Bits(lanes[0]);
+using Lanes = float __attribute__((vector_size(kReduceLanes * 4)));
+
+struct Floats {
+  using Element = float;
+  static float Of(float x) { return x; }
+  static Lanes Load(const float* x) {
+    Lanes lanes;
+    __builtin_memcpy(&lanes, x, sizeof lanes);
+    return lanes;
   }
+};
+
+struct Brains {
+  using Element = uint16_t;
+  static float Of(uint16_t x) { return FromBits(static_cast<uint32_t>(x) << 16); }
+  static Lanes Load(const uint16_t* x) {
+    using Narrow = uint16_t __attribute__((vector_size(kReduceLanes * 2)));
+    using Wide = uint32_t __attribute__((vector_size(kReduceLanes * 4)));
+    Narrow narrow;
+    __builtin_memcpy(&narrow, x, sizeof narrow);
+    const Wide wide = __builtin_convertvector(narrow, Wide) << 16;
+    Lanes lanes;
+    __builtin_memcpy(&lanes, &wide, sizeof lanes);
+    return lanes;
+  }
+};
+
+// Rows are sums of their own: while one waits for an addition, the others go on.
+template <typename Format, int kRows>
+void AddFewRows(uint32_t* results, const char* rows, int64_t row_bytes, int64_t n) {
+  using Element = typename Format::Element;
+  const auto row = [&](int r) { return reinterpret_cast<const Element*>(rows + r * row_bytes); };
+  Lanes sums[kRows] = {};
+  int64_t i = 0;
+  for (; i + kReduceLanes <= n; i += kReduceLanes)
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sums[r] += Format::Load(row(r) + i);
+  for (int r = 0; r < kRows; ++r) {
+    alignas(64) float lanes[kReduceLanes];
+    __builtin_memcpy(lanes, &sums[r], sizeof lanes);
+    for (int64_t j = i; j < n; ++j) lanes[j - i] += Format::Of(row(r)[j]);
+    results[r] = Bits(FoldSum(lanes));
+  }
+}
+
+template <typename Format>
+void AddRows(uint32_t* results, const void* rows, int64_t row_bytes, int64_t num_rows, int64_t n) {
+  constexpr int kAtOnce = 4;
+  const char* at = static_cast<const char*>(rows);
+  int64_t r = 0;
+  for (; r + kAtOnce <= num_rows; r += kAtOnce)
+    AddFewRows<Format, kAtOnce>(results + r, at + r * row_bytes, row_bytes, n);
+  for (; r < num_rows; ++r) AddFewRows<Format, 1>(results + r, at + r * row_bytes, row_bytes, n);
 }
 
 }  // namespace reduce
@@ -159,7 +206,8 @@ void FillReduce(KernelTable& table) {
   row(Domain::kFloat, AluOp::kMultiply, reduce::MultiplyFloat);
   row(Domain::kFloat, AluOp::kMaximum, reduce::Extreme<true>);
   row(Domain::kFloat, AluOp::kMinimum, reduce::Extreme<false>);
-  table.reduce_rows[static_cast<int>(AluOp::kAdd)] = reduce::AddRows;
+  table.reduce_rows[static_cast<int>(AluOp::kAdd)] = reduce::AddRows<reduce::Floats>;
+  table.reduce_bf16_rows[static_cast<int>(AluOp::kAdd)] = reduce::AddRows<reduce::Brains>;
   table.reduce_rows[static_cast<int>(AluOp::kMaximum)] = reduce::ExtremeRows<true>;
   table.reduce_rows[static_cast<int>(AluOp::kMinimum)] = reduce::ExtremeRows<false>;
   row(Domain::kFloat, AluOp::kAbsMax, reduce::AbsMaxFloat);
