@@ -206,6 +206,32 @@ TEST(Activations, KeepTheSignOfZero) {
   }
 }
 
+// A block of ordinary values may be computed another way than one with a value out of range.
+TEST(Activations, DoNotDependOnTheirNeighbours) {
+  std::vector<float> ordinary;
+  for (const float x : Samples())
+    if (std::fabs(x) <= 87.0f) ordinary.push_back(x);
+  std::vector<float> mixed = ordinary;
+  constexpr size_t kEvery = 16;
+  for (size_t i = 0; i < mixed.size(); i += kEvery) mixed[i] = i % 3 == 0 ? -INFINITY : NAN;
+  for (int s = 0; s < kNumSimd; ++s) {
+    const KernelTable* table = KernelsOf(static_cast<Simd>(s));
+    if (table == nullptr) continue;
+    for (int f = 0; f < kNumActivations; ++f) {
+      if (table->activation[f] == nullptr) continue;
+      std::vector<uint32_t> alone(ordinary.size()), among(ordinary.size());
+      table->activation[f](alone.data(), ordinary.data(), static_cast<int64_t>(alone.size()));
+      table->activation[f](among.data(), mixed.data(), static_cast<int64_t>(among.size()));
+      for (size_t i = 0; i < alone.size(); ++i) {
+        if (i % kEvery == 0) continue;
+        ASSERT_EQ(alone[i], among[i])
+            << isa::RowOf(static_cast<ActivationFunction>(f)).name << " of " << ordinary[i]
+            << " on " << SimdName(static_cast<Simd>(s));
+      }
+    }
+  }
+}
+
 // Every target computes the portable target's bits.
 template <typename Run>
 void ExpectSameBits(const std::string& what, size_t n, Run run) {

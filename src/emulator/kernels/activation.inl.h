@@ -23,7 +23,6 @@ namespace activation {
   X(Mish, math::Mish(x))                            \
   X(Erf, math::Erf32(x))                            \
   X(ErfDx, math::ErfDx(x))                          \
-  X(Exp, math::Exp32(x))                            \
   X(Log, math::Log(x))                              \
   X(Arctan, math::Atan(x))                          \
   X(Sqrt, __builtin_sqrtf(x))                       \
@@ -44,6 +43,8 @@ namespace activation {
   X(Acosh, math::Acosh(x))                          \
   X(Atanh, math::Atanh(x))                          \
   X(Erfc, math::Erfc(x))
+// Functions with a shorter form for blocks whose magnitudes are within a limit.
+#define NEURON_BLOCK_ACTIVATIONS(X) X(Exp, math::kNormalExp32, math::NormalExp32(x), math::Exp32(x))
 #define NEURON_ANGLE_ACTIVATIONS(X)     \
   X(Sin, math::Sin(x), std::sin(x))     \
   X(SinFull, math::Sin(x), std::sin(x)) \
@@ -71,6 +72,34 @@ namespace activation {
     }                                                      \
   }
 NEURON_VECTOR_ACTIVATIONS(X)
+#undef X
+
+#define X(name, limit, shorter, expression)                          \
+  void name##Row(void* dst, const void* src, int64_t n) {            \
+    float* d = static_cast<float*>(dst);                             \
+    const float* s = static_cast<const float*>(src);                 \
+    constexpr int64_t kBlock = 256;                                  \
+    for (int64_t first = 0; first < n; first += kBlock) {            \
+      const int64_t end = first + kBlock < n ? first + kBlock : n;   \
+      uint32_t most = 0; /* a NaN's bits are above all numbers' */   \
+      for (int64_t i = first; i < end; ++i) {                        \
+        const uint32_t bits = math::Bits32(s[i]) & 0x7fffffffu;      \
+        most = bits > most ? bits : most;                            \
+      }                                                              \
+      if (most <= math::Bits32(limit)) {                             \
+        _Pragma("GCC ivdep") for (int64_t i = first; i < end; ++i) { \
+          const float x = s[i];                                      \
+          d[i] = shorter;                                            \
+        }                                                            \
+      } else {                                                       \
+        _Pragma("GCC ivdep") for (int64_t i = first; i < end; ++i) { \
+          const float x = s[i];                                      \
+          d[i] = expression;                                         \
+        }                                                            \
+      }                                                              \
+    }                                                                \
+  }
+NEURON_BLOCK_ACTIVATIONS(X)
 #undef X
 
 // Angles beyond the vector form's reduction, and infinite ones, are done again one by one.
@@ -136,6 +165,7 @@ void FillActivation(KernelTable& table) {
 #define X(name, ...) \
   table.activation[static_cast<int>(isa::ActivationFunction::k##name)] = activation::name##Row;
   NEURON_VECTOR_ACTIVATIONS(X)
+  NEURON_BLOCK_ACTIVATIONS(X)
   NEURON_ANGLE_ACTIVATIONS(X)
   NEURON_SCALAR_ACTIVATIONS(X)
 #undef X
@@ -151,6 +181,7 @@ void FillActivation(KernelTable& table) {
 }
 #undef NEURON_TWO_OPERANDS
 #undef NEURON_VECTOR_ACTIVATIONS
+#undef NEURON_BLOCK_ACTIVATIONS
 #undef NEURON_ANGLE_ACTIVATIONS
 #undef NEURON_SCALAR_ACTIVATIONS
 

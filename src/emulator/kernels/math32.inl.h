@@ -20,25 +20,38 @@ constexpr float kMagic32 = 0x1.8p23f;  // adding it leaves the nearest integer i
 // The smaller one; b if it is NaN.
 inline float Least(float a, float b) { return a < b ? a : b; }
 
-inline float Exp32(float x) {
-  // Beyond 104 the result is 0 or infinite all the same.
-  const float a = FromBits32(Bits32(Least(104.0f, Abs32(x))) | (Bits32(x) & 0x80000000u));
-  // a = k ln(2) + r with |r| <= ln(2) / 2.
-  const float shifted = Fma(a, 1.44269504f, kMagic32);
-  const float k = shifted - kMagic32;
+// k + kMagic32, for k the integer nearest to a / ln(2).
+inline float ExpShifted(float a) { return Fma(a, 1.44269504f, kMagic32); }
+// exp(a) / 2^k: a = k ln(2) + r with |r| <= ln(2) / 2.
+inline float ExpMantissa(float a, float k) {
   const float r = Fma(k, 2.12194440e-4f, Fma(k, -0.693359375f, a));
   float p = 0.00139504852f;
   p = Fma(p, r, 0.00836888796f);
   p = Fma(p, r, 0.0416662059f);
   p = Fma(p, r, 0.166665189f);
   p = Fma(p, r, 0.50000001f);
-  p = Fma(p, r * r, r) + 1.0f;
+  return Fma(p, r * r, r) + 1.0f;
+}
+
+inline float Exp32(float x) {
+  // Beyond 104 the result is 0 or infinite all the same.
+  const float a = FromBits32(Bits32(Least(104.0f, Abs32(x))) | (Bits32(x) & 0x80000000u));
+  const float shifted = ExpShifted(a);
+  const float p = ExpMantissa(a, shifted - kMagic32);
   // 2^k in two factors: the result may be subnormal, or the scale beyond the exponent's range.
   const int32_t n = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kMagic32);
   const int32_t half = n >> 1;
   const float scale1 = std::bit_cast<float>((half + 127) << 23);
   const float scale2 = std::bit_cast<float>((n - half + 127) << 23);
   return (p * scale1) * scale2;
+}
+
+// The same bits for magnitudes up to this one, whose results are normal: 2^k goes into the
+// exponent.
+constexpr float kNormalExp32 = 87.0f;
+inline float NormalExp32(float x) {
+  const float shifted = ExpShifted(x);
+  return FromBits32(Bits32(ExpMantissa(x, shifted - kMagic32)) + (Bits32(shifted) << 23));
 }
 
 // 2^(a b) for products in [-120, 0]: a normal result, good to two units. Not for NaN.
