@@ -31,8 +31,13 @@ int64_t PartitionsOf(const Instruction& instruction, size_t operand) {
   return TileAt(instruction, operand).partitions.max;
 }
 
-Status CheckSamePartitions(const Instruction& instruction, std::string_view label,
-                           std::initializer_list<size_t> operands) {
+namespace {
+
+// The tiles among `operands` have the same number of what `extent` counts.
+template <typename Extent>
+Status CheckSame(const Instruction& instruction, std::string_view label,
+                 std::initializer_list<size_t> operands, std::string_view counted,
+                 const Extent& extent) {
   const AccessPattern* first = nullptr;
   size_t first_index = 0;
   for (const size_t operand : operands) {
@@ -41,34 +46,28 @@ Status CheckSamePartitions(const Instruction& instruction, std::string_view labe
     if (first == nullptr) {
       first = tile;
       first_index = operand;
-    } else if (tile->partitions.max != first->partitions.max) {
-      return InvalidArgument(label, ": ", NameOf(instruction, operand), " has ",
-                             tile->partitions.max, " partitions, ",
-                             NameOf(instruction, first_index), " has ", first->partitions.max);
+    } else if (extent(*tile) != extent(*first)) {
+      return InvalidArgument(label, ": ", NameOf(instruction, operand), " has ", extent(*tile), " ",
+                             counted, ", ", NameOf(instruction, first_index), " has ",
+                             extent(*first));
     }
   }
   return OkStatus();
 }
 
+}  // namespace
+
+Status CheckSamePartitions(const Instruction& instruction, std::string_view label,
+                           std::initializer_list<size_t> operands) {
+  return CheckSame(instruction, label, operands, "partitions",
+                   [](const AccessPattern& tile) { return tile.partitions.max; });
+}
+
 Status CheckSameShape(const Instruction& instruction, std::string_view label,
                       std::initializer_list<size_t> operands) {
   NEURON_RETURN_IF_ERROR(CheckSamePartitions(instruction, label, operands));
-  const AccessPattern* first = nullptr;
-  size_t first_index = 0;
-  for (const size_t operand : operands) {
-    const AccessPattern* tile = TileIf(instruction, operand);
-    if (tile == nullptr) continue;
-    if (first == nullptr) {
-      first = tile;
-      first_index = operand;
-    } else if (tile->MaxElementsPerPartition() != first->MaxElementsPerPartition()) {
-      return InvalidArgument(label, ": ", NameOf(instruction, operand), " has ",
-                             tile->MaxElementsPerPartition(), " elements per partition, ",
-                             NameOf(instruction, first_index), " has ",
-                             first->MaxElementsPerPartition());
-    }
-  }
-  return OkStatus();
+  return CheckSame(instruction, label, operands, "elements per partition",
+                   [](const AccessPattern& tile) { return tile.MaxElementsPerPartition(); });
 }
 
 Status CheckPerPartitionScalar(const Instruction& instruction, std::string_view label,

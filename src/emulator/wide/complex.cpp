@@ -1,6 +1,7 @@
-// Operators on complex values, both widths.
+// Operators on complex values, both widths; those that real ones share are in elementary.h.
 #include <cmath>
 
+#include "emulator/wide/elementary.h"
 #include "emulator/wide/evaluator.h"
 
 namespace neuron::emulator::wide {
@@ -33,6 +34,7 @@ void Run(const Step& step) {
   const auto each = [&](auto f) { into(static_cast<C*>(nullptr), f); };
   const auto real = [&](auto f) { into(static_cast<T*>(nullptr), f); };
   const auto pred = [&](auto f) { into(static_cast<int64_t*>(nullptr), f); };
+  if (RunElementary(step.instruction->op, a, b, each)) return;
   switch (step.instruction->op) {
     case WideOp::kAbs:
       return real([&](int i) { return std::hypot(a[i].real(), a[i].imag()); });
@@ -46,65 +48,21 @@ void Run(const Step& step) {
       return pred([&](int i) { return a[i] == b[i]; });
     case WideOp::kCompareNe:
       return pred([&](int i) { return a[i] != b[i]; });
-    case WideOp::kAdd:
-      return each([&](int i) { return a[i] + b[i]; });
-    case WideOp::kSubtract:
-      return each([&](int i) { return a[i] - b[i]; });
-    case WideOp::kMultiply:
-      return each([&](int i) { return a[i] * b[i]; });
-    case WideOp::kDivide:
-      return each([&](int i) { return a[i] / b[i]; });
     case WideOp::kPower:
       return each([&](int i) {
         if (b[i] == C(0)) return C(1);
         if (a[i] == C(0)) return C(0);
         return std::pow(a[i], b[i]);
       });
-    case WideOp::kNegate:
-      return each([&](int i) { return -a[i]; });
     case WideOp::kSign:
       return each([&](int i) {
         const T magnitude = std::abs(a[i]);
         return magnitude == T(0) ? C(0) : a[i] / magnitude;
       });
-    case WideOp::kCos:
-      return each([&](int i) { return std::cos(a[i]); });
-    case WideOp::kSin:
-      return each([&](int i) { return std::sin(a[i]); });
-    case WideOp::kTan:
-      return each([&](int i) { return std::tan(a[i]); });
-    case WideOp::kTanh:
-      return each([&](int i) { return std::tanh(a[i]); });
-    case WideOp::kCosh:
-      return each([&](int i) { return std::cosh(a[i]); });
-    case WideOp::kSinh:
-      return each([&](int i) { return std::sinh(a[i]); });
-    case WideOp::kAcos:
-      return each([&](int i) { return std::acos(a[i]); });
-    case WideOp::kAcosh:
-      return each([&](int i) { return std::acosh(a[i]); });
-    case WideOp::kAsin:
-      return each([&](int i) { return std::asin(a[i]); });
-    case WideOp::kAsinh:
-      return each([&](int i) { return std::asinh(a[i]); });
-    case WideOp::kAtan:
-      return each([&](int i) { return std::atan(a[i]); });
-    case WideOp::kAtanh:
-      return each([&](int i) { return std::atanh(a[i]); });
-    case WideOp::kExp:
-      return each([&](int i) { return std::exp(a[i]); });
     case WideOp::kExpm1:
       return each([&](int i) { return Expm1(a[i]); });
-    case WideOp::kLog:
-      return each([&](int i) { return std::log(a[i]); });
     case WideOp::kLog1p:
       return each([&](int i) { return Log1p(a[i]); });
-    case WideOp::kLogistic:
-      return each([&](int i) { return C(1) / (C(1) + std::exp(-a[i])); });
-    case WideOp::kRsqrt:
-      return each([&](int i) { return C(1) / std::sqrt(a[i]); });
-    case WideOp::kSqrt:
-      return each([&](int i) { return std::sqrt(a[i]); });
     default:
       NEURON_CHECK(false, "no complex operator: ", WideOpName(step.instruction->op));
   }

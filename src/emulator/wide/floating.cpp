@@ -1,6 +1,8 @@
-// Operators on real floating values; each result is rounded to the instruction's dtype.
+// Operators on real floating values (those that complex ones share: elementary.h); each result is
+// rounded to the instruction's dtype.
 #include <cmath>
 
+#include "emulator/wide/elementary.h"
 #include "emulator/wide/evaluator.h"
 #include "emulator/wide/special.h"
 
@@ -72,17 +74,10 @@ void Run(const Step& step) {
     auto* out = static_cast<int64_t*>(step.out);
     for (int i = 0; i < step.n; ++i) out[i] = f(i);
   };
+  if (RunElementary(step.instruction->op, a, b, each)) return;
   switch (step.instruction->op) {
     case WideOp::kAbs:
       return each([&](int i) { return std::fabs(a[i]); });
-    case WideOp::kAdd:
-      return each([&](int i) { return a[i] + b[i]; });
-    case WideOp::kSubtract:
-      return each([&](int i) { return a[i] - b[i]; });
-    case WideOp::kMultiply:
-      return each([&](int i) { return a[i] * b[i]; });
-    case WideOp::kDivide:
-      return each([&](int i) { return a[i] / b[i]; });
     case WideOp::kRemainder:
       return each([&](int i) { return std::fmod(a[i], b[i]); });
     case WideOp::kPower:
@@ -109,14 +104,6 @@ void Run(const Step& step) {
       return each([&](int i) { return std::round(a[i]); });
     case WideOp::kRoundNearestEven:
       return each([&](int i) { return std::nearbyint(a[i]); });
-    case WideOp::kCos:
-      return each([&](int i) { return std::cos(a[i]); });
-    case WideOp::kSin:
-      return each([&](int i) { return std::sin(a[i]); });
-    case WideOp::kTan:
-      return each([&](int i) { return std::tan(a[i]); });
-    case WideOp::kTanh:
-      return each([&](int i) { return std::tanh(a[i]); });
     case WideOp::kErf:
       return each([&](int i) { return std::erf(a[i]); });
     case WideOp::kErfc:
@@ -130,44 +117,16 @@ void Run(const Step& step) {
         int sign = 0;  // the reentrant form: lgamma writes a global
         return static_cast<T>(::lgamma_r(static_cast<double>(a[i]), &sign));
       });
-    case WideOp::kExp:
-      return each([&](int i) { return std::exp(a[i]); });
     case WideOp::kExp2:
       return each([&](int i) { return std::exp2(a[i]); });
     case WideOp::kExpm1:
       return each([&](int i) { return std::expm1(a[i]); });
-    case WideOp::kLog:
-      return each([&](int i) { return std::log(a[i]); });
     case WideOp::kLog1p:
       return each([&](int i) { return std::log1p(a[i]); });
     case WideOp::kLog2:
       return each([&](int i) { return std::log2(a[i]); });
     case WideOp::kLog10:
       return each([&](int i) { return std::log10(a[i]); });
-    case WideOp::kLogistic:
-      return each([&](int i) { return T(1) / (T(1) + std::exp(-a[i])); });
-    case WideOp::kAcos:
-      return each([&](int i) { return std::acos(a[i]); });
-    case WideOp::kAcosh:
-      return each([&](int i) { return std::acosh(a[i]); });
-    case WideOp::kAsin:
-      return each([&](int i) { return std::asin(a[i]); });
-    case WideOp::kAsinh:
-      return each([&](int i) { return std::asinh(a[i]); });
-    case WideOp::kAtan:
-      return each([&](int i) { return std::atan(a[i]); });
-    case WideOp::kAtanh:
-      return each([&](int i) { return std::atanh(a[i]); });
-    case WideOp::kCosh:
-      return each([&](int i) { return std::cosh(a[i]); });
-    case WideOp::kSinh:
-      return each([&](int i) { return std::sinh(a[i]); });
-    case WideOp::kNegate:
-      return each([&](int i) { return -a[i]; });
-    case WideOp::kRsqrt:
-      return each([&](int i) { return T(1) / std::sqrt(a[i]); });
-    case WideOp::kSqrt:
-      return each([&](int i) { return std::sqrt(a[i]); });
     case WideOp::kSign:
       return each([&](int i) { return a[i] > 0 ? T(1) : a[i] < 0 ? T(-1) : a[i]; });
     case WideOp::kReal:
