@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "hlo/module.h"
-#include "hlo/shape_rules.h"
 #include "hlo/text_attributes.h"
 
 namespace neuron::hlo {

@@ -125,7 +125,7 @@ void AddTriangularSolve(Texts& texts, const Attributes& a) {
   AddFlag(texts, "left_side", a.left_side);
   AddFlag(texts, "lower", a.lower);
   AddFlag(texts, "unit_diagonal", a.unit_diagonal);
-  texts.push_back(a.transpose_a ? "transpose_a=TRANSPOSE" : "transpose_a=NO_TRANSPOSE");
+  texts.emplace_back(a.transpose_a ? "transpose_a=TRANSPOSE" : "transpose_a=NO_TRANSPOSE");
 }
 
 void AddCalled(Texts& texts, const Instruction& i) {
@@ -186,7 +186,7 @@ void AddOwn(Texts& texts, const Instruction& i) {
     case Opcode::kCompare:
       texts.push_back("direction=" +
                       std::string(NameOf(kComparisons, static_cast<int>(a.comparison))));
-      if (a.total_order) texts.push_back("type=TOTALORDER");
+      if (a.total_order) texts.emplace_back("type=TOTALORDER");
       break;
     case Opcode::kSlice:
       AddSlice(texts, a);
@@ -219,7 +219,7 @@ void AddOwn(Texts& texts, const Instruction& i) {
       break;
     case Opcode::kTopK:
       texts.push_back("k=" + std::to_string(a.k));
-      texts.push_back(a.largest ? "largest=true" : "largest=false");
+      texts.emplace_back(a.largest ? "largest=true" : "largest=false");
       break;
     case Opcode::kReducePrecision:
       texts.push_back("exponent_bits=" + std::to_string(a.exponent_bits));

@@ -1,5 +1,6 @@
 // Activations and their backward formulas, as ATen's CPU kernels write them.
 #include <cmath>
+#include <numbers>
 
 #include "lowering/elementwise.h"
 #include "lowering/rows.h"
@@ -9,7 +10,7 @@ namespace {
 
 using hlo::Builder;
 
-constexpr double kSqrtHalf = 0.70710678118654752440;
+constexpr double kSqrtHalf = std::numbers::sqrt2 / 2;
 constexpr double kSqrt2OverPi = 0.79788456080286535588;
 constexpr double kInvSqrt2Pi = 0.39894228040143267794;
 constexpr double kGeluCubic = 0.044715;

@@ -44,10 +44,11 @@ Values LowerAdaptiveAvgPool(Builder& b, Args& args) {
     const int64_t out = output[d];
     if (in % out == 0) {
       Dims split = x.dims();
-      split[static_cast<size_t>(dim)] = in / out;
+      const int64_t window = in / out;
+      split[static_cast<size_t>(dim)] = window;
       split.insert(split.begin() + dim, out);
       x = {b, b.ReduceSum(Reshaped(x, split), {dim + 1})};
-      x = x / static_cast<double>(in / out);
+      x = x / static_cast<double>(window);
     } else {
       x = ApplyAlong(x, AveragingMatrix(b, out, in, x.dtype()), dim, false);
     }
@@ -63,10 +64,11 @@ Values LowerAdaptiveAvgPoolBackward(Builder& b, Args& args) {
     const auto d = static_cast<size_t>(dim);
     const int64_t in = self.dims()[d], out = x.dims()[d];
     if (in % out == 0) {
+      const int64_t window = in / out;
       Dims wide = x.dims(), merged = x.dims();
       wide.insert(wide.begin() + dim + 1, 1);
-      x = Reshaped(x / static_cast<double>(in / out), wide);
-      wide[d + 1] = in / out;
+      x = Reshaped(x / static_cast<double>(window), wide);
+      wide[d + 1] = window;
       merged[d] = in;
       x = Reshaped(x.BroadcastTo(wide), merged);
     } else {

@@ -1,6 +1,5 @@
 #include "lowering/args.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "hlo/literal.h"

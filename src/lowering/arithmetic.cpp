@@ -1,4 +1,6 @@
 // Binary and ternary arithmetic with PyTorch's type promotion.
+#include <numbers>
+
 #include "lowering/elementwise.h"
 #include "lowering/rows.h"
 
@@ -207,8 +209,6 @@ Values LowerAddc(Builder&, Args& args) {
   return {(self + (kDivides ? a / b : a * b)).As(dtype)};
 }
 
-constexpr double kLn2 = 0.69314718055994530942;
-
 Expr LogAddExp(Expr a, Expr b) {
   const Expr top = Maximum(a, b);
   // Equal infinities: their difference is NaN, their logaddexp the infinity itself.
@@ -291,9 +291,10 @@ constexpr Row kRows[] = {
      }>,
      kFloat, kE},
     {"aten::logaddexp", FloatBinary<LogAddExp>, kFloat, kE},
-    {"aten::logaddexp2",
-     FloatBinary<[](Expr a, Expr b) { return LogAddExp(a * kLn2, b * kLn2) * (1 / kLn2); }>, kFloat,
-     kE},
+    {"aten::logaddexp2", FloatBinary<[](Expr a, Expr b) {
+       return LogAddExp(a * std::numbers::ln2, b * std::numbers::ln2) * (1 / std::numbers::ln2);
+     }>,
+     kFloat, kE},
     {"aten::copysign.Tensor", kCopysign, kFloat, kE},
     {"aten::copysign.Scalar", kCopysign, kFloat, kE, At({1})},
     {"aten::heaviside", SameBinary<[](Expr x, Expr values) {

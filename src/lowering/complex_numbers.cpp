@@ -1,4 +1,6 @@
 // Making complex numbers, taking them apart, conjugates.
+#include <numbers>
+
 #include "lowering/dims.h"
 #include "lowering/elementwise.h"
 #include "lowering/rows.h"
@@ -9,7 +11,7 @@ namespace {
 using hlo::Builder;
 using hlo::Value;
 
-constexpr double kPi = 3.14159265358979323846;
+constexpr double kPi = std::numbers::pi;
 
 Values LowerComplex(Builder& b, Args& args) {
   const Expr both[] = {Tensor(args, 0), Tensor(args, 1)};

@@ -1,7 +1,6 @@
 // Small ops composed of others: no decomposition of PyTorch's reaches them in eager.
 #include <limits>
 
-#include "lowering/cast.h"
 #include "lowering/dims.h"
 #include "lowering/elementwise.h"
 #include "lowering/index_math.h"

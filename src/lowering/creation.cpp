@@ -102,7 +102,8 @@ Expr Linspace(Builder& b, double start, double end, int64_t n, DType dtype) {
   const double step = (end - start) / static_cast<double>(n - 1);
   const Expr i = Count(b, n, dtype);
   const Expr back = i.Like(static_cast<double>(n - 1)) - i;
-  return Select(i < static_cast<double>(n / 2), i * step + start, end - back * step);
+  const int64_t half = n / 2;
+  return Select(i < static_cast<double>(half), i * step + start, end - back * step);
 }
 Values LowerLinspace(Builder& b, Args& args) {
   const DType dtype = args.dtype(3).value_or(args.default_dtype());

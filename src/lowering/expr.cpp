@@ -1,7 +1,5 @@
 #include "lowering/expr.h"
 
-#include <algorithm>
-
 namespace neuron::lowering {
 namespace {
 

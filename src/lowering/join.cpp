@@ -1,7 +1,6 @@
 // Tensors joined and rearranged: cat, stack, flip, roll, repeat, padding.
 #include "lowering/cast.h"
 #include "lowering/dims.h"
-#include "lowering/elementwise.h"
 #include "lowering/rows.h"
 
 namespace neuron::lowering {

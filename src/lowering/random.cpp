@@ -2,6 +2,7 @@
 // shape and dtype matter; those without a functional partner are rows of their own.
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "lowering/cast.h"
 #include "lowering/dims.h"
@@ -16,7 +17,7 @@ namespace {
 using hlo::Builder;
 using hlo::Shape;
 
-constexpr double kPi = 3.14159265358979323846;
+constexpr double kPi = std::numbers::pi;
 
 // The dims and dtype a draw fills: like self, or by size and stated dtype.
 struct Target {

@@ -1,6 +1,7 @@
 // Unary mathematics. What HLO has no opcode for is composed so that fp32 stays within a few ulps.
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "lowering/elementwise.h"
 #include "lowering/rows.h"
@@ -10,8 +11,7 @@ namespace {
 
 using hlo::Builder;
 
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLn2 = 0.69314718055994530942;
+constexpr double kPi = std::numbers::pi;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -40,13 +40,13 @@ Expr Asinh(Expr x) {
   const Expr a = Abs(x);
   // log1p(a + a^2 / (1 + sqrt(a^2 + 1))); beyond 1e8 a^2 + 1 rounds to a^2.
   const Expr small = Log1p(a + a * a / (Sqrt(a * a + 1.0) + 1.0));
-  const Expr y = Select(a > 1e8, Log(a) + kLn2, small);
+  const Expr y = Select(a > 1e8, Log(a) + std::numbers::ln2, small);
   return Select(x < 0.0, -y, Select(x == 0.0, x, y));
 }
 Expr Acosh(Expr x) {
   const Expr t = x - 1.0;
   const Expr small = Log1p(t + Sqrt(t * t + t * 2.0));
-  return Select(x > 1e8, Log(x) + kLn2, small);
+  return Select(x > 1e8, Log(x) + std::numbers::ln2, small);
 }
 Expr Atanh(Expr x) { return (Log1p(x) - Log1p(-x)) * 0.5; }
 
@@ -235,7 +235,7 @@ constexpr Row kRows[] = {
     FLOAT_UNARY("log", Log(x)),
     FLOAT_UNARY("log10", Log(x) * (1 / 2.30258509299404568402)),
     FLOAT_UNARY("log1p", Log1p(x)),
-    FLOAT_UNARY("log2", Log(x) * (1 / kLn2)),
+    FLOAT_UNARY("log2", Log(x) * (1 / std::numbers::ln2)),
     {"aten::logit", LowerLogit, kReal, kE},
     {"aten::logit_backward", LowerLogitBackward, kReal, kE},
     {"aten::nan_to_num", LowerNanToNum, kReal, kE},

@@ -1,7 +1,7 @@
 #include "nrt/loader.h"
 
 #include <dlfcn.h>
-#include <string.h>
+#include <string.h>  // NOLINT(modernize-deprecated-headers): strnlen is POSIX, not C++
 #include <unistd.h>
 
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "runtime/event.h"
+#include "runtime/event.h"  // IWYU pragma: keep (allocator.h only declares the type)
 #include "runtime/segment_memory.h"
 
 namespace neuron::runtime {
@@ -76,7 +76,8 @@ StatusOr<void*> Allocator::Allocate(int64_t bytes, StreamId stream) {
       if (!waiting_.empty()) ReturnFinishedLocked();
       if (Block* block = TakeLocked(PoolsOf(stream), small, size)) {
         block->requested = bytes;
-        return reinterpret_cast<void*>(block->address);
+        // Numbers come from the segments' bases, which may be no memory of this process.
+        return reinterpret_cast<void*>(block->address);  // NOLINT(performance-no-int-to-ptr)
       }
     }
     Status grown = Grow(size, stream, small, attempt > 0);

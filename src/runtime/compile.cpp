@@ -93,7 +93,7 @@ StatusOr<std::string> RunCompiler(const std::string& command, const std::string&
         numbers += StrCat(numbers.empty() ? "" : ",", i);
     }
     if (scalars) arguments.push_back("--scalar-parameters=" + numbers);
-    if (options.relaxed) arguments.push_back("--relaxed");
+    if (options.relaxed) arguments.emplace_back("--relaxed");
     if (!options.dump_directory.empty())
       arguments.push_back("--dump-directory=" + fs::absolute(options.dump_directory).string());
   } else if (scalars) {

@@ -1,7 +1,6 @@
 #include "runtime/device.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <utility>

@@ -48,8 +48,8 @@ DiskCache::Lock::~Lock() {
   if (file_ >= 0) close(file_);  // releases the lock
 }
 
-DiskCache::DiskCache(fs::path directory, int64_t max_bytes)
-    : directory_(std::move(directory) / "1"), max_bytes_(max_bytes) {}
+DiskCache::DiskCache(const fs::path& directory, int64_t max_bytes)
+    : directory_(directory / "1"), max_bytes_(max_bytes) {}
 
 fs::path DiskCache::PathOf(const std::string& key) const {
   return directory_ / key.substr(0, 2) / (key + ".neff");

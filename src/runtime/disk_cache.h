@@ -30,7 +30,7 @@ class DiskCache {
     int file_ = -1;
   };
 
-  DiskCache(std::filesystem::path directory, int64_t max_bytes);
+  DiskCache(const std::filesystem::path& directory, int64_t max_bytes);
 
   // NotFound, or DataLoss for an entry that fails its checksum (which is removed).
   StatusOr<std::string> Get(const std::string& key);

@@ -1,7 +1,5 @@
 #include "runtime/event.h"
 
-#include <utility>
-
 #include "runtime/interrupt.h"
 #include "runtime/queue.h"
 

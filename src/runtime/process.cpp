@@ -1,7 +1,6 @@
 #include "runtime/process.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>

@@ -28,7 +28,6 @@ class ScalarBlock {
   int64_t* values_ = nullptr;
   int64_t slots_ = 0;
   std::vector<int64_t> copy_;  // empty: values_ is device memory
-  size_t offset_ = 0;
 };
 
 class ScalarArena {
