@@ -1,5 +1,7 @@
 """`make demo`: train each model on CPU and on neuron, eagerly and compiled; compare; draw."""
 
+import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -21,6 +23,10 @@ TABLE_WIDTH = 132  # a log file or a narrow terminal gets the table whole
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m demo", description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="of the pictures")
+    parser.add_argument("--json", type=Path, help="the table's figures, for programs")
+    options = parser.parse_args()
     console = Console(width=max(Console().width, TABLE_WIDTH))
     if not torch.accelerator.is_available():
         console.print("There is no accelerator: torchneuron is not installed in this environment.")
@@ -50,9 +56,11 @@ def main() -> int:
                 results[task, way] = report.Result(run, meter.reading(task.steps))
                 if not console.is_terminal:  # the bars are for terminals
                     progress.console.print(f"{task.name}, {way}: {task.steps} steps done")
-    output = Path("demo-output")
-    output.mkdir(exist_ok=True)
+    output = options.output
+    output.mkdir(parents=True, exist_ok=True)
     failures = report.table(console, results, LOSS_BOUND, ACCURACY_BOUND)
+    if options.json:
+        options.json.write_text(json.dumps(report.figures(results), indent=2) + "\n")
     report.draw_losses(results, output / "losses.png")
     events = report.record_step(lambda: train.one_step(train.GPT, "neuron", compiled=True))
     report.draw_timeline(

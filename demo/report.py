@@ -71,6 +71,24 @@ def largest_difference(run: Run, reference: Run) -> float:
     return max(abs(a - b) / abs(b) for a, b in pairs)
 
 
+def figures(results: dict) -> list[dict]:
+    """The table as data: a row per task and way; what CPU has none of is None."""
+    return [
+        {
+            "task": task.name,
+            "way": way,
+            "final_loss": result.run.losses[-1],
+            "accuracy": result.run.accuracy,
+            "largest_difference": largest_difference(result.run, results[task, "CPU"].run),
+            "steps_per_second": result.run.steps_per_second,
+            "device_ms_per_step": result.reading.device_ms_per_step,
+            "hbm_peak_mib": result.reading.peak_mib,
+            "fallback_ops": result.reading.fallback_ops,
+        }
+        for (task, way), result in results.items()
+    ]
+
+
 def table(console: Console, results: dict, loss_bound: float, accuracy_bound: float) -> list[str]:
     """Prints the table; returns a sentence for each bound that does not hold."""
     out = Table(title="Trained on CPU and on device neuron, same seed, data and initial weights")

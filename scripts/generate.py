@@ -16,6 +16,8 @@ from pathlib import Path
 from nki import _core
 
 ROOT = Path(__file__).resolve().parent.parent
+# The environment's own, which need not be activated.
+NINJA = Path(sys.executable).with_name("ninja")
 
 
 def printed(program: str) -> str:
@@ -24,7 +26,8 @@ def printed(program: str) -> str:
     if not trees:
         sys.exit("scripts/generate.py: no build tree under build/; run `make build` first")
     tree = max(trees, key=lambda t: (t / "build.ninja").stat().st_mtime)
-    subprocess.run(["ninja", "-C", tree, program], check=True, stdout=subprocess.DEVNULL)
+    build = [NINJA, "-C", tree, program]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     (path,) = tree.glob(f"src/*/{program}")
     return subprocess.run([path], check=True, capture_output=True, text=True).stdout
 

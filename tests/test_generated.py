@@ -31,3 +31,8 @@ def test_a_changed_signature_makes_the_stub_stale(generate):
     text = (ROOT / path).read_text().replace("start_partition", "first_partition")
     (sentence,) = generate.stale({path: text})
     assert sentence.startswith(f"{path} is stale (4 lines)")
+
+
+def test_no_activated_environment_is_needed(generate):
+    """`make lint` calls the environment's Python by its path: ninja need not be on PATH."""
+    assert generate.NINJA.is_file()

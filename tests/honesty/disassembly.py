@@ -28,3 +28,8 @@ def gpsimd_kernels(program: str) -> list[str]:
     text = of(program)
     assert "dma_copy" in text or "dma_transpose" in text, text[:300]
     return re.findall(r"^.*\bgpsimd_kernel\b.*$", text, re.M)
+
+
+def on_engine(program: str, engine: str) -> set[str]:
+    """Mnemonics of the instructions that the engine executes."""
+    return set(re.findall(rf"^ *\d+ {engine} +(\w+)", of(program), re.M))

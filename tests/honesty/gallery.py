@@ -80,6 +80,10 @@ def _attention(q, k, v):
     return F.scaled_dot_product_attention(q, k, v)
 
 
+def _causal_attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
 def _batch_norm(x, w, b):
     return F.batch_norm(x, None, None, w, b, training=True)
 
@@ -121,6 +125,8 @@ REDUCTIONS = [
     Entry("mean", lambda x: x.mean((0, 2)), ((5, 7, 33),)),
     Entry("amax", lambda x: x.amax(1), ((37, 65),)),
     Entry("var", lambda x: x.var(1), ((37, 65),)),
+    Entry("argmax", lambda x: x.argmax(1), ((37, 65),)),
+    Entry("prod", lambda x: x.prod(1), ((37, 9),)),
     Entry("norm", lambda x: torch.linalg.vector_norm(x, dim=1), ((37, 65),)),
     Entry("logsumexp", lambda x: x.logsumexp(1), ((37, 65),)),
 ]
@@ -148,6 +154,9 @@ CONTRACTIONS = [
     _conv_backward("conv_backward_one_channel", 4, 1, 8, 16, 3, padding=1),
     _dot("attention", _attention, (2, 3, 16, 8), (2, 3, 16, 8), (2, 3, 16, 8),
          products=2 * 2 * 3 * 16 * 16 * 8),
+    # Forward 2, backward 5 (the scores again); a causal mask may leave out what it hides.
+    Entry("attention_backward", partial(_gradients, _causal_attention), ((2, 3, 16, 8),) * 3,
+          (7 * 2 * 3 * 8 * 16 * 17 // 2, 7 * 2 * 3 * 16 * 16 * 8)),
 ]  # fmt: skip
 NORMALISATIONS = [
     Entry("softmax", lambda x: x.softmax(1), ((37, 65),)),
@@ -160,6 +169,10 @@ NORMALISATIONS = [
     Entry("batch_norm_backward", partial(_gradients, _batch_norm), ((4, 5, 6, 6), (5,), (5,))),
     Entry("max_pool", lambda x: F.max_pool2d(x, 2), ((2, 5, 8, 8),)),
     Entry("avg_pool", lambda x: F.avg_pool2d(x, 2), ((2, 5, 8, 8),)),
+    Entry("avg_pool_backward", partial(_gradients, lambda x: F.avg_pool2d(x, 2)),
+          ((2, 5, 8, 8),)),
+    Entry("max_pool_backward", partial(_gradients, lambda x: F.max_pool2d(x, 2)),
+          ((2, 5, 8, 8),)),
 ]  # fmt: skip
 MOVEMENT = [
     Entry("transpose", lambda x: x.t().contiguous(), ((37, 65),)),

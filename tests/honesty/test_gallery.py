@@ -26,12 +26,26 @@ def test_holds_no_gpsimd_kernel(entry, dtype, record):
     expect("test_holds_no_gpsimd_kernel", entry.name, dtype, f"holds {kernels}" if kernels else "")
 
 
+# What the chip's GpSimd engine offers as an instruction of its own, where dense ops may use it.
+GPSIMD_INSTRUCTIONS = {"iota"}
+
+
+def test_gpsimd_executes_named_instructions_only(entry, dtype, record):
+    _ran(record)
+    used = set().union(*(disassembly.on_engine(p, "gpsimd") for p in record["programs"]))
+    others = used - GPSIMD_INSTRUCTIONS
+    problem = f"GpSimd executes {sorted(others)}" if others else ""
+    expect("test_gpsimd_executes_named_instructions_only", entry.name, dtype, problem)
+
+
 @pytest.mark.usefixtures("device")
 def test_the_disassembly_sees_a_gpsimd_kernel(tmp_path):
     """Otherwise the test above could not fail."""
     records = gallery_process.run("float32", ("sort",), TORCH_NEURONX_NEFF_CACHE_DIR=str(tmp_path))
     programs = records["sort"]["programs"]
     assert any("sort" in k for p in programs for k in disassembly.gpsimd_kernels(p)), programs
+    assert any("gpsimd_kernel" in disassembly.on_engine(p, "gpsimd") for p in programs)
+    assert any("dma_copy" in disassembly.on_engine(p, "dma") for p in programs)
 
 
 def test_programs_were_compiled(records):
