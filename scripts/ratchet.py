@@ -2,7 +2,7 @@
 """Numbers that may only get better: compares measurements with tests/ratchet.json.
 
     scripts/ratchet.py                                   lengths of the exception lists, no run
-    scripts/ratchet.py --measured measured.json          and what scripts/measure.py measured: all rows
+    scripts/ratchet.py --measured measured.json          and what scripts/measure.py measured
     scripts/ratchet.py ... --update                      write what got better (or is new)
 
 How many ops of the database are right and native needs no row: the conformance suite fails where

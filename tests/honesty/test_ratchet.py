@@ -39,7 +39,7 @@ ROWS = {
         ({"demo/fallback_ops": 0, "bench/a": 1.3}, True, 0),
         ({"demo/fallback_ops": 1, "bench/a": 1.0}, True, 1),
         ({"demo/fallback_ops": 0, "bench/a": 1.5}, True, 1),
-        ({"demo/fallback_ops": 0, "bench/renamed": 1.0}, True, 1),  # what is not measured is not kept
+        ({"demo/fallback_ops": 0, "bench/renamed": 1.0}, True, 1),  # not measured, not kept
         ({"demo/fallback_ops": 0}, True, 1),
         ({"demo/fallback_ops": 0}, False, 0),
     ],

@@ -255,14 +255,20 @@ MIXED = {
 }
 
 
+# PyTorch's own check, in its words.
+NAMED_OTHERWISE = {"scaled_dot_product_attention": "Expected query, key, and value"}
+
+
 @pytest.mark.parametrize("strictness", ["fallback allowed", "strict"])
 @pytest.mark.parametrize("op", MIXED)
 def test_mixed_devices_are_refused(op, strictness, request):
+    """As PyTorch refuses what is on the CPU and on `meta`: RuntimeError; the op is named."""
     if strictness == "strict":
         request.getfixturevalue("strict")
     with pytest.raises(RuntimeError, match=r"same device|on neuron|cpu") as caught:
         MIXED[op](torch.ones(3, 3, device="neuron"), torch.ones(3, 3))
     assert type(caught.value) is RuntimeError
+    assert NAMED_OTHERWISE.get(op, "aten::") in str(caught.value)
 
 
 def test_scalars_of_the_host_mix():
