@@ -14,7 +14,7 @@ MODULES ?= 10000
 FIRST ?= 0
 FUZZ_SECONDS ?= 600
 
-.PHONY: help demo test test-groups fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
+.PHONY: help demo test googletest test-groups fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -56,7 +56,11 @@ demo: $(VENV)/.requirements-demo build
 	@echo "==> training two models, each on CPU, on neuron eagerly and on neuron compiled (1620 steps)"
 	@$(BIN)/python -m demo
 
-test: $(VENV)/.requirements-test build test-cpp test-python
+test: googletest $(VENV)/.requirements-test build test-cpp test-python
+
+# Before anything long: what is missing is said at once.
+googletest: | checked
+	@scripts/googletest.sh
 
 test-cpp: $(VENV)/.requirements-test
 	@scripts/test_cpp.sh release ""

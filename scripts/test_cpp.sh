@@ -6,15 +6,7 @@ NAME=$1
 SANITIZE=$2
 BIN=$PWD/.venv/bin
 export PATH="$BIN:$PATH"
-if [ ! -f /usr/include/gtest/gtest.h ]; then
-  if [ "$(id -u)" = 0 ]; then
-    echo "==> installing Debian's GoogleTest"
-    apt-get install -y -qq libgtest-dev >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq libgtest-dev >/dev/null; }
-  else
-    echo "torchneuron: GoogleTest is missing; install it with: sudo apt-get install libgtest-dev" >&2
-    exit 1
-  fi
-fi
+scripts/googletest.sh
 BUILD=build/test-$NAME
 mkdir -p build
 cmake -S . -B "$BUILD" -G Ninja -DNEURON_TESTS=ON -DNEURON_TORCH=OFF -DNEURON_SANITIZE="$SANITIZE" \

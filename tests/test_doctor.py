@@ -107,3 +107,43 @@ def test_examines_the_compiler_and_python_that_are_named(machine):
     code, message = examine(machine, PYTHON="python3.99")
     assert code == 1
     assert "there is no python3.99" in message
+
+
+ROOT = DOCTOR.parents[1]
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "build", "lint"])
+def test_make_asks_the_doctor_before_anything_else(target):
+    plan = subprocess.run(
+        ["make", "-n", "VENV=/nonexistent/venv", target],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    steps = [line for line in plan if "scripts/" in line or "pip install" in line]
+    assert "scripts/doctor.sh" in steps[0]
+    if target == "test":
+        assert "scripts/googletest.sh" in steps[1]
+
+
+def test_missing_googletest_is_one_sentence(machine):
+    put(machine, "id", "echo 1000")
+    done = subprocess.run(
+        [BASH, ROOT / "scripts/googletest.sh"],
+        env={"PATH": str(machine), "GTEST_HEADER": str(machine / "gtest.h")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "torchneuron: GoogleTest is missing; install it with: sudo apt-get install libgtest-dev\n"
+    )
+
+
+def test_googletest_is_installed_for_root(machine):
+    put(machine, "id", "echo 0")
+    put(machine, "apt-get", f'echo "$@" >>{machine}/asked')
+    environment = {"PATH": str(machine), "GTEST_HEADER": str(machine / "gtest.h")}
+    subprocess.run([BASH, ROOT / "scripts/googletest.sh"], env=environment, check=True)
+    assert (machine / "asked").read_text() == "install -y -qq libgtest-dev\n"
