@@ -1,6 +1,6 @@
 // Running sums, products and extrema: a reduce-window as long as the dimension, padded in front.
-#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "lowering/cast.h"
 #include "lowering/dims.h"
@@ -79,7 +79,7 @@ Values LowerLogCumSumExp(Builder& b, Args& args) {
         const Expr a = {inner, p[0]}, c = {inner, p[1]};
         const Expr high = Maximum(a, c), low = Minimum(a, c);
         // Equal infinities have no difference.
-        return Select(high == low, high + std::log(2.0), high + Log1p(Exp(low - high))).value();
+        return Select(high == low, high + std::numbers::ln2, high + Log1p(Exp(low - high))).value();
       });
   std::vector<hlo::WindowDimension> window(x.dims().size());
   window[dim].size = x.dims()[dim];

@@ -50,7 +50,7 @@ Values LowerKthValue(Builder& b, Args& args) {
 // The lower median; a NaN anywhere is the median.
 Values Median(Builder& b, Expr x, int64_t dim, bool keepdim) {
   const int64_t n = x.dims()[static_cast<size_t>(dim)];
-  const Values middle = Ranked(b, SortAlong(x, dim, false), dim, (n - 1) / 2, keepdim);
+  Values middle = Ranked(b, SortAlong(x, dim, false), dim, (n - 1) / 2, keepdim);
   if (!IsFloating(x.dtype())) return middle;
   const Located top = Locate(x, dim, true);
   const Expr value = DropDims(top.value, {dim}, keepdim);
