@@ -14,7 +14,7 @@ MODULES ?= 10000
 FIRST ?= 0
 FUZZ_SECONDS ?= 600
 
-.PHONY: help demo test googletest test-groups fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check format generate bench clean doctor checked
+.PHONY: help demo test googletest test-groups fuzz fuzz-containers test-cpp test-python test-asan test-asan-python test-tsan build lint check tidy format generate bench clean doctor checked
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -24,6 +24,7 @@ help:
 	@echo "make lint    formats, then lint, types, layering, generated files"
 	@echo "make format  formats only"
 	@echo "make check   the same, and clang-tidy on what changed"
+	@echo "make tidy    clang-tidy over all of src (slow)"
 	@echo "make generate  rewrite the generated pages and stubs"
 	@echo "make bench   benchmarks, as ratios to PyTorch CPU in the same run"
 	@echo "make test-asan / test-tsan   the C++ suite under sanitizers"
@@ -91,6 +92,9 @@ lint: $(VENV)/.requirements-develop build
 
 check: lint
 	@scripts/check.sh tidy
+
+tidy: $(VENV)/.requirements-develop build
+	@scripts/tidy.sh
 
 format: $(VENV)/.requirements-develop
 	@git ls-files '*.cpp' '*.h' | xargs $(BIN)/clang-format -i
