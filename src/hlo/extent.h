@@ -6,7 +6,7 @@
 // those of the polynomials that they stand for (Kronecker substitution). Shape rules and views do
 // nothing else with sizes: a module with a run-time extent is built, checked and planned by the
 // code that does it for any other. Whoever compares sizes with limits asks for their value at the
-// bound, and the emitter takes them apart (compiler/extents.h). What is no such number, like
+// bound, and the emitter takes them apart (compiler/extents.cpp). What is no such number, like
 // half an extent, is told by a constant that is too large, and refused.
 #pragma once
 

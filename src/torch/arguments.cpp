@@ -1,12 +1,10 @@
 #include "torch/arguments.h"
 
-#include <ATen/core/Tensor.h>
 #include <ATen/ops/_local_scalar_dense_native.h>
 #include <c10/util/overflows.h>
 
 #include <bit>
 
-#include "torch/call.h"
 #include "torch/device.h"
 #include "torch/dtype.h"
 

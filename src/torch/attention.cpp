@@ -1,5 +1,4 @@
 // scaled_dot_product_attention: which of PyTorch's paths it takes on the device.
-#include <ATen/core/Tensor.h>
 #include <ATen/native/transformers/attention.h>
 #include <torch/library.h>
 
