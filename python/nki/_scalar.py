@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from nki import _core
 from nki._errors import NkiValidationError
@@ -61,6 +61,15 @@ class NkiScalar:
 
     def __mod__(self, other: int) -> NkiScalar:
         return _register_alu("mod", self, other)
+
+    def _compared(self, other: object) -> NoReturn:
+        raise NkiValidationError(
+            "scalar.compare: what a comparison with a number known at run time only gives cannot "
+            "be used; bound the number (nisa.scalar_load(least=, most=)) or compare tiles"
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compared
+    __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         raise NkiValidationError(

@@ -20,7 +20,11 @@ __all__ = [
     "scalar_store",
 ]
 
-_INT32 = (-(2**31), 2**31 - 1)
+_BOUNDS = {
+    "int32": (-(2**31), 2**31 - 1),
+    "uint32": (0, 2**32 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+}
 _WORD = (-(2**31), 2**32 - 1)  # 32 bits, whether they are meant as signed or not
 
 
@@ -53,6 +57,10 @@ def _element(src: NkiTensor, mnemonic: str = "register_load") -> _core.AccessPat
     if src.is_on_chip:
         return src.operand()
     offset = as_affine(src._offset).times(src.dtype.itemsize)
+    if src.is_indirect():
+        raise NkiValidationError(
+            "register_load.index: a register takes one known element; select it by a number"
+        )
     return _core.hbm(src.dtype.number, src._storage.tensor, offset, 1, 0, [(1, 1)])
 
 
@@ -109,12 +117,16 @@ def scalar_load(src: NkiTensor, *, least: int | None = None, most: int | None = 
     if src.dtype not in ("int32", "uint32", "int64"):
         raise NkiValidationError(f"scalar_load.dtype: {src.dtype}, expected int32 or int64")
     trace = current()
-    loaded = trace.builder.add_register(-(2**63), 2**63 - 1)
+    natural = _BOUNDS[str(src.dtype)]
+    low = natural[0] if least is None else least
+    high = natural[1] if most is None else most
+    loaded = trace.builder.add_register(*natural)
     trace.emit("register_load", "sync", dst=loaded, src=_element(src))
-    low, high = _INT32 if least is None or most is None else (least, most)
     value: Any = loaded
-    for op, bound in (("max", low), ("min", high)):
-        register = trace.builder.add_register(low, high if op == "min" else 2**63 - 1)
+    for op, bound, known in (("max", low, natural[0]), ("min", high, natural[1])):
+        if bound == known:
+            continue
+        register = trace.builder.add_register(low, high if op == "min" else natural[1])
         trace.emit(
             "register_alu",
             "sync",

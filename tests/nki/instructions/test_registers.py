@@ -147,3 +147,46 @@ def test_refusals():
     assert "while_loop.body: returns NoneType" in refused(
         lambda d: nl.while_loop(register(), lambda r: None), out=(4, 8)
     )
+
+
+@pytest.mark.parametrize("value", [2**40 + 5, -(2**40), 2**62, -(2**63), 2**63 - 1, 0])
+@pytest.mark.parametrize("where", [nl.sbuf, nl.hbm])
+def test_64_bit_scalars_keep_their_value(value, where):
+    x = np.array([[value]], np.int64)
+    assert (
+        stored(lambda d, t: nisa.scalar_store(d, nisa.scalar_load(t)), np.int64, x, where=where)
+        == value
+    )
+
+
+@pytest.mark.parametrize(("least", "most"), [(-7, 7), (-7, None), (None, 7), (None, None)])
+@pytest.mark.parametrize("value", [2**40, -(2**40), 3])
+def test_scalars_are_brought_into_their_bounds(least, most, value):
+    got = stored(
+        lambda d, t: nisa.scalar_store(d, nisa.scalar_load(t, least=least, most=most)),
+        np.int64,
+        np.array([[value]], np.int64),
+    )
+    want = value if least is None else max(value, least)
+    assert got == (want if most is None else min(want, most))
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda s: s < 3,
+        lambda s: s <= 3,
+        lambda s: s > 3,
+        lambda s: s >= 3,
+        lambda s: s == 3,
+        lambda s: s != 3,
+        lambda s: s < s,
+    ],
+)
+def test_comparing_a_run_time_number_is_refused(compare):
+    def body(dst, x):
+        if compare(nisa.scalar_load(x)):
+            nisa.memset(dst, 1)
+
+    with pytest.raises(nki.NkiValidationError, match=r"scalar\.compare"):
+        stored(body, np.int32, np.array([[1]], np.int32))
