@@ -34,6 +34,7 @@ bool IsIndirect(const isa::Instruction& instruction, const TileRef& ref) {
   size_t index = SIZE_MAX;
   if (instruction.opcode == isa::Opcode::dma_copy) index = isa::dma_copy_operands::kIndex;
   if (instruction.opcode == isa::Opcode::dma_compute) index = isa::dma_compute_operands::kIndex;
+  if (instruction.opcode == isa::Opcode::dma_transpose) index = isa::dma_transpose_operands::kIndex;
   if (index == SIZE_MAX || !ref.hbm) return false;
   return !std::holds_alternative<std::monostate>(isa::OperandAt(instruction, index));
 }

@@ -40,6 +40,24 @@ Status Execute(const Operation& operation, Execution& execution) {
   return OkStatus();
 }
 
+// Bytes become 16-bit elements whose upper byte is 0.
+Status ExecuteWidening(const Operation& operation, Execution& execution) {
+  ResolvedTiles<2> tiles;
+  NEURON_RETURN_IF_ERROR(tiles.Resolve(operation, execution));
+  const Tile& dst = tiles.tile[0];
+  const Tile& src = tiles.tile[1];
+  uint8_t bytes[isa::kPartitions * isa::kPartitions];
+  uint16_t row[isa::kPartitions];
+  for (int64_t p = 0; p < src.rows(); ++p)
+    GatherRow(*src.shape, src.row(p), 0, src.elements(),
+              reinterpret_cast<char*>(bytes + p * isa::kPartitions));
+  for (int64_t f = 0; f < dst.rows(); ++f) {
+    for (int64_t p = 0; p < src.rows(); ++p) row[p] = bytes[p * isa::kPartitions + f];
+    ScatterRow(*dst.shape, dst.row(f), 0, dst.elements(), reinterpret_cast<const char*>(row));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 bool IsTranspose(const Operation& operation) { return operation.execute == Execute; }
@@ -52,6 +70,10 @@ Status DecodeTranspose(const DecodeInput& input, std::string_view to, std::strin
   const TileRef& dst = op->tiles[0];
   const TileRef& src = op->tiles[1];
   transpose->dynamic = dst.dynamic || src.dynamic;
+  if (dst.shape.element_bytes == 2 && src.shape.element_bytes == 1) {
+    op->execute = ExecuteWidening;
+    return OkStatus();
+  }
   if (dst.shape.element_bytes != src.shape.element_bytes)
     return Unimplemented(NameOf(*op), ": ", to, " is ", DTypeName(dst.shape.dtype), ", ", from,
                          " is ", DTypeName(src.shape.dtype), "; a transpose only moves bits");

@@ -117,11 +117,20 @@ int64_t IntegerAt(const Instruction& instruction, size_t index, int64_t fallback
   return integer != nullptr ? *integer : fallback;
 }
 
+namespace {
+// Operators whose results are fractions even of integers, or that are about fp32's own bits.
+bool IsOfFloats(AluOp op) {
+  return op == AluOp::kRsqrt || op == AluOp::kReciprocal || op == AluOp::kSqrt ||
+         op == AluOp::kAtan2 || op == AluOp::kCopysign || op == AluOp::kNextAfter;
+}
+}  // namespace
+
 bool IsIntegerArithmetic(const Instruction& instruction) {
   return std::all_of(instruction.operands.begin(), instruction.operands.end(),
                      [](const Operand& operand) {
                        if (const auto* immediate = std::get_if<double>(&operand))
                          return std::isfinite(*immediate) && std::trunc(*immediate) == *immediate;
+                       if (const auto* op = std::get_if<AluOp>(&operand)) return !IsOfFloats(*op);
                        const auto* tile = std::get_if<AccessPattern>(&operand);
                        return tile == nullptr || tile->dtype == DType::kPred ||
                               (IsInteger(tile->dtype) && ByteSize(tile->dtype) <= 4);

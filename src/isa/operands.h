@@ -27,8 +27,10 @@ NEURON_OPERANDS(bn_stats, kDst, kData)
 NEURON_OPERANDS(core_barrier, kData, kCores)
 NEURON_OPERANDS(dma_compute, kDst, kOp, kIndex, kIndexSide, kIndexStep, kIndexBound, kOobMode,
                 kSrcs)
-NEURON_OPERANDS(dma_copy, kDst, kSrc, kIndex, kIndexSide, kIndexStep, kIndexBound, kOobMode)
-NEURON_OPERANDS(dma_transpose, kDst, kSrc)
+NEURON_OPERANDS(dma_copy, kDst, kSrc, kIndex, kIndexSide, kIndexStep, kIndexBound, kOobMode,
+                kPriority, kDgeMode, kTriggerEngine)
+NEURON_OPERANDS(dma_transpose, kDst, kSrc, kIndex, kIndexSide, kIndexStep, kIndexBound, kOobMode,
+                kPriority, kDgeMode)
 NEURON_OPERANDS(dropout, kDst, kData, kProb)
 NEURON_OPERANDS(exponential, kDst, kSrc, kMaxValue, kReduceRes, kReduceCmd, kReduceInit)
 NEURON_OPERANDS(gpsimd_kernel, kName, kNumOutputs, kArguments)
@@ -39,9 +41,10 @@ NEURON_OPERANDS(max8, kDst, kSrc)
 NEURON_OPERANDS(memset, kDst, kValue)
 NEURON_OPERANDS(nc_find_index8, kDst, kData, kVals)
 NEURON_OPERANDS(nc_match_replace8, kDst, kData, kVals, kImm, kDstIdx)
-NEURON_OPERANDS(nc_matmul, kDst, kStationary, kMoving, kAccumulate, kIsTranspose, kPerfMode)
+NEURON_OPERANDS(nc_matmul, kDst, kStationary, kMoving, kAccumulate, kIsTranspose, kPerfMode,
+                kIsStationaryOnezero, kIsMovingOnezero, kTilePosition, kTileSize)
 NEURON_OPERANDS(nc_matmul_mx, kDst, kStationary, kMoving, kStationaryScale, kMovingScale,
-                kAccumulate)
+                kAccumulate, kTilePosition, kTileSize)
 NEURON_OPERANDS(nc_n_gather, kDst, kData, kIndices)
 NEURON_OPERANDS(nc_stream_shuffle, kDst, kSrc, kShuffleMask)
 NEURON_OPERANDS(nc_transpose, kDst, kData)
@@ -82,6 +85,7 @@ NEURON_OPERANDS(while_begin, kCondition)
 // Values of enumerant operands (NKI's numbers).
 enum class ReduceCmd { kIdle = 0, kReset = 1, kReduce = 2, kResetReduce = 3, kLoadReduce = 4 };
 enum class OobMode { kError = 0, kSkip = 1 };
+enum class DgeMode { kUnknown = 0, kSwdge = 1, kHwdge = 2, kNone = 3 };
 enum class IndexSide { kSrc = 0, kDst = 1 };
 enum class PerfMode { kNone = 0, kDoubleRow = 1 };
 enum class DmaEngine { kDma = 1, kGpSimdDma = 2 };

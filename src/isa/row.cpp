@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "isa/overlap.h"
+
 namespace neuron::isa {
 namespace {
 
@@ -179,6 +181,56 @@ Status CheckPartitionGrain(const Instruction& instruction, std::string_view labe
                          grain);
 }
 
+Status CheckTransposedDType(std::string_view label, const AccessPattern& dst,
+                            const AccessPattern& data) {
+  if (dst.dtype == data.dtype && ByteSize(dst.dtype) >= 2) return OkStatus();
+  if (Contains(kFloat8, data.dtype) && ByteSize(dst.dtype) == 2) return OkStatus();
+  return InvalidArgument(label, ": dst is ", DTypeName(dst.dtype), ", the data ",
+                         DTypeName(data.dtype),
+                         "; the Tensor engine transposes 2 and 4 byte elements to their own "
+                         "dtype, and fp8 to a 16-bit dtype");
+}
+
+Status CheckNotInPlace(const Instruction& instruction, std::string_view label, size_t dst,
+                       size_t src) {
+  const AccessPattern* to = TileIf(instruction, dst);
+  const AccessPattern* from = TileIf(instruction, src);
+  if (to == nullptr || from == nullptr) return OkStatus();
+  const Overlap overlap = OverlapOf(*to, *from);
+  if (overlap == Overlap::kNone || overlap == Overlap::kUnknown) return OkStatus();
+  return InvalidArgument(label, ": ", NameOf(instruction, dst), " is written while ",
+                         NameOf(instruction, src), " is still read; write to another tile");
+}
+
+Status CheckArrayTile(const Instruction& instruction, std::string_view label, size_t position,
+                      size_t size, size_t stationary, int64_t m, bool columns) {
+  const auto* at = std::get_if<std::vector<int64_t>>(&OperandAt(instruction, position));
+  const auto* sizes = std::get_if<std::vector<int64_t>>(&OperandAt(instruction, size));
+  if (at == nullptr && sizes == nullptr) return OkStatus();
+  if (at == nullptr || sizes == nullptr || at->size() != 2 || sizes->size() != 2)
+    return InvalidArgument(label, ": ", NameOf(instruction, position), " and ",
+                           NameOf(instruction, size), " go together, each (row, column)");
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const int64_t extent = (*sizes)[i];
+    const int64_t start = (*at)[i];
+    const bool known = extent == 128 || ((i == 0 || columns) && (extent == 32 || extent == 64));
+    if (!known || start < 0 || start % extent != 0 || start + extent > kPartitions)
+      return InvalidArgument(label, ": a ", i == 0 ? "row" : "column", " tile of ", extent, " at ",
+                             start, "; sizes are ", i == 0 || columns ? "32, 64, 128" : "128",
+                             ", positions multiples of the size");
+  }
+  const AccessPattern& tile = TileAt(instruction, stationary);
+  const int64_t first = tile.start_partition;
+  const int64_t end = first + tile.partitions.max;
+  if (first < (*at)[0] || end > (*at)[0] + (*sizes)[0])
+    return InvalidArgument(label, ": ", NameOf(instruction, stationary), " lies in partitions ",
+                           first, " to ", end, ", the tile's rows are ", (*at)[0], " to ",
+                           (*at)[0] + (*sizes)[0], "; place the operands there");
+  if (m > (*sizes)[1])
+    return InvalidArgument(label, ": M is ", m, ", the tile has ", (*sizes)[1], " columns");
+  return OkStatus();
+}
+
 Status CheckMxScale(const Instruction& instruction, std::string_view label, size_t scale,
                     size_t data) {
   const int64_t rows = PartitionsOf(instruction, data);
@@ -226,6 +278,30 @@ Status CheckIndex(const Instruction& instruction, std::string_view label, size_t
     if (std::holds_alternative<std::monostate>(OperandAt(instruction, i)))
       return InvalidArgument(label, ": ", NameOf(instruction, i), " is missing");
   return CheckRange(label, "oob_mode", IntegerAt(instruction, index + 4), 0, 1);
+}
+
+Status CheckDescriptors(const Instruction& instruction, std::string_view mnemonic, Target target,
+                        size_t index, size_t priority, size_t dge_mode) {
+  if (!std::holds_alternative<std::monostate>(OperandAt(instruction, priority))) {
+    const std::string label = StrCat(mnemonic, ".priority");
+    if (target == Target::kTrn2)
+      return InvalidArgument(label, ": classes of priority exist from trn3 on; leave it out");
+    NEURON_RETURN_IF_ERROR(CheckRange(label, "priority", IntegerAt(instruction, priority), 0, 3));
+  }
+  const std::string label = StrCat(mnemonic, ".dge_mode");
+  const int64_t mode = IntegerAt(instruction, dge_mode);
+  NEURON_RETURN_IF_ERROR(CheckRange(label, "dge_mode", mode, 0, 3));
+  const bool indirect = TileIf(instruction, index) != nullptr;
+  const bool software = mode == static_cast<int64_t>(DgeMode::kUnknown) ||
+                        mode == static_cast<int64_t>(DgeMode::kSwdge);
+  if (indirect && !software)
+    return InvalidArgument(label, ": indices are followed by swdge (or unknown) alone, got ", mode);
+  const DType dst = TileAt(instruction, 0).dtype;
+  const DType src = TileAt(instruction, 1).dtype;
+  if (mode == static_cast<int64_t>(DgeMode::kHwdge) && dst != src)
+    return InvalidArgument(label, ": hwdge moves bits, dst is ", DTypeName(dst), ", src ",
+                           DTypeName(src), "; use another mode to convert");
+  return OkStatus();
 }
 
 double EngineCycles(const CostInput& input, double work) {

@@ -112,6 +112,18 @@ Status CheckSameDType(const Instruction& instruction, std::string_view label, si
 Status CheckPartitionGrain(const Instruction& instruction, std::string_view label, size_t operand,
                            int64_t grain);
 
+// A transpose through the Tensor engine from `data` to `dst`: one dtype of 2 or 4 bytes, or fp8 to
+// any 16-bit dtype.
+Status CheckTransposedDType(std::string_view label, const AccessPattern& dst,
+                            const AccessPattern& data);
+// The instruction reads `src` after it has begun to write `dst`: they share no byte.
+Status CheckNotInPlace(const Instruction& instruction, std::string_view label, size_t dst,
+                       size_t src);
+// The (row, column) lists at `position` and `size` are absent or name a tile of the 128 x 128 array
+// in which `stationary` lies: as a place in the array, and by its partitions and free size `m`.
+Status CheckArrayTile(const Instruction& instruction, std::string_view label, size_t position,
+                      size_t size, size_t stationary, int64_t m, bool columns);
+
 // The MX scales at `scale` fit the packed data at `data`: a byte per 8 rows and element. Of 32 rows
 // they lie in 4 rows, of more in the first 4 of every 32.
 Status CheckMxScale(const Instruction& instruction, std::string_view label, size_t scale,
@@ -125,6 +137,11 @@ Status CheckPattern(const Instruction& instruction, std::string_view label, size
 // oob_mode of an indirect DMA whose HBM tile is `indirect`.
 Status CheckIndex(const Instruction& instruction, std::string_view label, size_t index,
                   const AccessPattern& indirect);
+
+// Who makes a transfer's descriptors and how urgent it is: dge_mode 0 to 3, where indices need
+// software (swdge) and hwdge moves bits alone; priority 0 to 3, from trn3 on.
+Status CheckDescriptors(const Instruction& instruction, std::string_view mnemonic, Target target,
+                        size_t index, size_t priority, size_t dge_mode);
 
 // Elements per partition / partitions of the tile at `operand`, at maximal counts.
 int64_t ElementsOf(const Instruction& instruction, size_t operand);

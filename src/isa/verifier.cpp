@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "isa/program.h"
+#include "isa/psum_bank.h"
 
 namespace neuron::isa {
 namespace {
@@ -172,6 +174,33 @@ class Verifier {
     return OkStatus();
   }
 
+  // Where a run-time offset may lie: in one bank throughout, or at places that repeat in each bank,
+  // or else each value of its register is tried.
+  Status CheckBank(const AccessPattern& tile) const {
+    const int64_t bank = RowOf(program_.target).psum_bank_bytes;
+    const ByteRange shape = Footprint(tile, nullptr);
+    const int64_t length = shape.end - shape.begin;
+    NEURON_ASSIGN_OR_RETURN(const Interval offset, Range(tile.offset));
+    const int64_t first = offset.min + (shape.begin - tile.offset.base);
+    const int64_t last = offset.max + (shape.end - tile.offset.base) - 1;
+    if (first / bank == last / bank) return OkStatus();
+    int64_t grain = bank;
+    for (int i = 0; i < tile.offset.num_terms; ++i)
+      grain = std::gcd(grain, tile.offset.terms[i].coefficient);
+    if (shape.begin % grain + length <= grain) return OkStatus();
+    constexpr int64_t kMostTried = 4096;
+    const RegisterDecl& decl = program_.registers[tile.offset.terms[0].reg];
+    bool within = tile.offset.num_terms == 1 && decl.max - decl.min < kMostTried;
+    for (int64_t value = decl.min; within && value <= decl.max; ++value) {
+      const int64_t begin = shape.begin + value * tile.offset.terms[0].coefficient;
+      within = begin / bank == (begin + length - 1) / bank;
+    }
+    if (within) return OkStatus();
+    return InvalidArgument("covers ", length, " bytes at ", ToString(tile.offset),
+                           ", not always within one PSUM bank of ", bank,
+                           "; let each value of the register name a place inside a bank");
+  }
+
   Status CheckOperand(const Operand& operand, const OperandDef& def) {
     if (const auto* tile = std::get_if<AccessPattern>(&operand)) return CheckTile(*tile);
     if (const auto* affine = std::get_if<Affine>(&operand)) return CheckRead(*affine);
@@ -190,6 +219,12 @@ class Verifier {
       const OperandDef& def = row.operands[std::min(i, row.operands.size() - 1)];
       const Status status = CheckOperand(instruction.operands[i], def);
       if (!status.ok()) return status.WithPrefix(StrCat(row.mnemonic, ": ", def.name, " "));
+      const auto* tile = std::get_if<AccessPattern>(&instruction.operands[i]);
+      if (tile == nullptr || def.role == Role::kIn || tile->offset.is_constant() ||
+          !WritesWithinBank(instruction.engine, program_.target))
+        continue;
+      const Status in_bank = CheckBank(*tile);
+      if (!in_bank.ok()) return in_bank.WithPrefix(StrCat(row.mnemonic, ".bank: ", def.name, " "));
     }
     if (instruction.opcode == Opcode::loop_end) {
       if (loops_.empty()) return InvalidArgument("program.loops: loop_end without loop_begin");

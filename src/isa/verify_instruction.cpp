@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "isa/instruction.h"
+#include "isa/overlap.h"
+#include "isa/psum_bank.h"
 
 namespace neuron::isa {
 namespace {
@@ -90,7 +92,7 @@ std::string MemoryNames(uint8_t mask) {
 
 // Tensor reads SBUF and writes PSUM; GpSimd and the DMA engines never reach PSUM.
 Status CheckPort(const AccessPattern& tile, Engine engine, Role role) {
-  if (engine == Engine::kTensor) {
+  if (engine == Engine::kTensor && tile.memory != Memory::kHbm) {
     const Memory need = role == Role::kIn ? Memory::kSbuf : Memory::kPsum;
     if (tile.memory != need)
       return InvalidArgument("is in ", MemoryName(tile.memory), ", the Tensor engine ",
@@ -190,6 +192,53 @@ Status CheckTile(const AccessPattern& tile, const OperandDef& def, const Instruc
   return OkStatus();
 }
 
+// A destination lies apart from the sources, or is one of them element for element (which a row
+// may forbid: CheckNotInPlace). A scalar per partition is read before its row is written.
+Status CheckOverlap(const Instruction& instruction, const InstructionDef& row) {
+  const auto def = [&row](size_t i) -> const OperandDef& {
+    return row.operands[std::min(i, row.operands.size() - 1)];
+  };
+  bool indirect = false;
+  for (size_t i = 0; i < instruction.operands.size(); ++i)
+    indirect = indirect || (def(i).name == "index" && def(i).optional &&
+                            std::holds_alternative<AccessPattern>(instruction.operands[i]));
+  for (size_t out = 0; out < instruction.operands.size(); ++out) {
+    const auto* dst = std::get_if<AccessPattern>(&instruction.operands[out]);
+    if (dst == nullptr || def(out).role == Role::kIn) continue;
+    if (def(out).kind == OperandKind::kTiles) continue;  // a kernel states its own
+    for (size_t in = 0; in < instruction.operands.size(); ++in) {
+      const auto* src = std::get_if<AccessPattern>(&instruction.operands[in]);
+      const bool earlier_output = def(in).role != Role::kIn && in >= out;
+      if (src == nullptr || earlier_output) continue;
+      if (def(in).kind == OperandKind::kScalarOrTile && src->MaxElementsPerPartition() == 1)
+        continue;
+      if (dst->memory == Memory::kHbm && indirect) continue;  // its indices say where it lies
+      if (OverlapOf(*dst, *src) != Overlap::kPartial) continue;
+      return InvalidArgument(row.mnemonic, ".overlap: ", def(out).name, " ", ToString(*dst),
+                             " overlaps ", def(in).name, " ", ToString(*src),
+                             "; they may share no byte, or be the same elements in one order");
+    }
+  }
+  return OkStatus();
+}
+
+// trn2: one instruction writes within one bank. Run-time offsets: verifier.cpp.
+Status CheckBank(const Instruction& instruction, const InstructionDef& row, Target target) {
+  if (!WritesWithinBank(instruction.engine, target)) return OkStatus();
+  for (size_t i = 0; i < row.operands.size(); ++i) {
+    const auto* tile = std::get_if<AccessPattern>(&OperandAt(instruction, i));
+    if (tile == nullptr || row.operands[i].role == Role::kIn || !tile->offset.is_constant())
+      continue;
+    const ByteRange bytes = Footprint(*tile, nullptr);
+    const int64_t bank = RowOf(target).psum_bank_bytes;
+    if (bytes.begin / bank != (bytes.end - 1) / bank)
+      return InvalidArgument(row.mnemonic, ".bank: ", row.operands[i].name, " covers bytes ",
+                             bytes.begin, " to ", bytes.end,
+                             " of a partition, more than one PSUM bank of ", bank);
+  }
+  return OkStatus();
+}
+
 Status CheckOperand(const Operand& operand, const OperandDef& def, const Instruction& instruction,
                     const InstructionDef& row, Target target) {
   if (std::holds_alternative<std::monostate>(operand)) {
@@ -226,7 +275,9 @@ Status VerifyInstruction(const Instruction& instruction, Target target) {
     const Status status = CheckOperand(OperandAt(instruction, i), def, instruction, row, target);
     if (!status.ok()) return status.WithPrefix(StrCat(row.mnemonic, ": ", def.name, " "));
   }
-  return row.check != nullptr ? row.check(instruction, target) : OkStatus();
+  if (row.check != nullptr) NEURON_RETURN_IF_ERROR(row.check(instruction, target));
+  NEURON_RETURN_IF_ERROR(CheckOverlap(instruction, row));
+  return CheckBank(instruction, row, target);
 }
 
 }  // namespace neuron::isa

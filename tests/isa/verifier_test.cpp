@@ -145,10 +145,83 @@ TEST(VerifyInstruction, OperandCountAndKind) {
   ExpectRefused(Make(Opcode::loop_end, Engine::kSync, {tile}), "at most 0");
 }
 
+TEST(VerifyInstruction, RegistersLoopsAndKernels) {
+  const RegisterOperand r{0};
+  const auto alu = [&](std::string op, Operand b) {
+    return Make(Opcode::register_alu, Engine::kSync, {r, std::move(op), Affine(1), std::move(b)});
+  };
+  ExpectLegal(alu("add", Affine(2)));
+  ExpectRefused(alu("xor", Affine(2)), "register_alu.op: \"xor\"");
+  ExpectRefused(alu("add", std::monostate()), "register_alu.operand: add needs b");
+  ExpectRefused(Make(Opcode::loop_begin, Engine::kSync, {r, Affine(0), Affine(9), int64_t{0}}),
+                "loop_begin.step: step is 0");
+  ExpectRefused(Make(Opcode::register_load, Engine::kSync, {r, Sbuf(1, 2, DType::kS32)}),
+                "register_load.shape: src is [1, 2]");
+  ExpectRefused(Make(Opcode::gpsimd_kernel, Engine::kGpSimd, {std::string(), int64_t{0}}),
+                "gpsimd_kernel.name");
+  ExpectRefused(
+      Make(Opcode::gpsimd_kernel, Engine::kGpSimd, {std::string("sort"), int64_t{2}, Sbuf(1, 2)}),
+      "gpsimd_kernel.num_outputs: num_outputs is 2, allowed are 0 to 1");
+  ExpectRefused(Make(Opcode::sendrecv, Engine::kDma,
+                     {Sbuf(4, 8), Sbuf(4, 8, DType::kF32, 0, 64), int64_t{0}, int64_t{1},
+                      int64_t{0}, int64_t{3}}),
+                "sendrecv.dma_engine: dma_engine is 3, allowed are 1 to 2");
+}
+
+TEST(VerifyInstruction, ShapesAndEnginesOfTransfersAndStates) {
+  const auto transpose = [](A dst, A src) {
+    return Make(Opcode::dma_transpose, Engine::kDma, {std::move(dst), std::move(src)});
+  };
+  ExpectRefused(transpose(Sbuf(8, 5), Sbuf(4, 8, DType::kF32, 0, 64)), "dma_transpose.shape");
+  const A sum = Sbuf(4, 8);
+  const A part = Sbuf(4, 9, DType::kF32, 0, 64);
+  const Operand none;
+  ExpectRefused(Make(Opcode::dma_compute, Engine::kDma,
+                     {sum, AluOp::kAdd, none, none, none, none, none, part}),
+                "dma_compute.shape: a source is [4, 9], dst [4, 8]");
+  ExpectRefused(Make(Opcode::dma_compute, Engine::kDma,
+                     {sum, AluOp::kAdd, none, int64_t{0}, none, none, none, sum}),
+                "dma_compute.index: index_side is given without index");
+  const auto state = [](Opcode opcode, int64_t words) {
+    return Make(opcode, Engine::kVector, {Sbuf(4, words, DType::kU32)});
+  };
+  for (const Opcode opcode : {Opcode::rand_get_state, Opcode::rand_set_state}) {
+    ExpectLegal(state(opcode, 24), Target::kTrn3);
+    ExpectRefused(state(opcode, 6), "_state.shape", Target::kTrn3);
+  }
+  ExpectRefused(state(Opcode::rand_get_state, 24), "rand_get_state.engine: vector has it");
+  ExpectRefused(state(Opcode::rand_set_state, 24), "rand_set_state.engine: vector has it");
+  ExpectRefused(state(Opcode::rand_get_state, 6), "rand_get_state.shape", Target::kTrn3);
+}
+
+// The memory of a destination and a source: apart, one place, a part.
+TEST(VerifyInstruction, Overlap) {
+  const auto copy = [](A dst, A src) {
+    return Make(Opcode::tensor_copy, Engine::kVector, {std::move(dst), std::move(src)});
+  };
+  const auto every_second = [](int64_t offset) {
+    return A::Sbuf(DType::kF32, 0, 32, offset, {{2, 8}});
+  };
+  ExpectLegal(copy(Sbuf(32, 8), Sbuf(32, 8)));
+  ExpectLegal(copy(Sbuf(32, 8), Sbuf(32, 8, DType::kF32, 0, 32)));
+  ExpectLegal(copy(Sbuf(32, 8), Sbuf(32, 8, DType::kF32, 32, 4)));
+  ExpectLegal(copy(every_second(0), every_second(4)));
+  ExpectLegal(copy(A::Sbuf(DType::kF32, 0, 32, 0, {{4, 2}, {1, 4}}), Sbuf(32, 8)));
+  ExpectRefused(copy(Sbuf(32, 8), Sbuf(32, 8, DType::kF32, 0, 28)), "tensor_copy.overlap");
+  ExpectRefused(copy(every_second(0), Sbuf(32, 8)), "tensor_copy.overlap");
+  ExpectRefused(copy(A::Sbuf(DType::kF32, 0, 32, 0, {{1, 4}, {4, 2}}), Sbuf(32, 8)),
+                "tensor_copy.overlap");
+  ExpectRefused(copy(Sbuf(32, 8, DType::kBF16), Sbuf(32, 8)), "tensor_copy.overlap");
+  const A moved = A::Sbuf(DType::kF32, 0, 32, Affine::Of(Register{0}, 32), {{1, 8}});
+  ExpectLegal(copy(moved, Sbuf(32, 8)));  // a run-time offset is not known
+  ExpectRefused(Make(Opcode::nc_transpose, Engine::kVector, {Sbuf(32, 32), Sbuf(32, 32)}),
+                "nc_transpose.overlap");
+}
+
 TEST(VerifyInstruction, IndirectDma) {
   const A rows = Sbuf(16, 8);
   const A table = A::Hbm(DType::kF32, 0, 0, 16, 0, {{1, 8}});
-  const A index = Sbuf(16, 1, DType::kS32);
+  const A index = Sbuf(16, 1, DType::kS32, 0, 4096);
   const auto gather = [&](A idx, std::vector<Operand> rest) {
     std::vector<Operand> operands = {rows, table, idx};
     operands.insert(operands.end(), rest.begin(), rest.end());
@@ -157,7 +230,7 @@ TEST(VerifyInstruction, IndirectDma) {
   ExpectLegal(gather(index, {int64_t{0}, int64_t{8}, Affine(100), int64_t{1}}));
   ExpectRefused(gather(index, {int64_t{0}, int64_t{8}}), "dma_copy.index: index_bound is missing");
   ExpectRefused(gather(index, {int64_t{1}, int64_t{8}, Affine(100)}), "must be in HBM");
-  ExpectRefused(gather(Sbuf(8, 1, DType::kS32), {int64_t{0}, int64_t{8}, Affine(100)}),
+  ExpectRefused(gather(Sbuf(8, 1, DType::kS32, 0, 4096), {int64_t{0}, int64_t{8}, Affine(100)}),
                 "dma_copy.index: index is [8, 1], expected [16, 1]");
   ExpectRefused(
       Make(Opcode::dma_copy, Engine::kDma, {rows, table, std::monostate(), int64_t{0}, int64_t{8}}),

@@ -14,7 +14,9 @@ INTERNAL = {"gpsimd_kernel", "loop_begin", "loop_end", "register_alu", "while_be
 # Operands of the table that NKI spells otherwise.
 SPELLED = {
     "tensor_reduce": {"num_reduced": "axis"},
-    "dma_copy": dict.fromkeys(("index", "index_side", "index_step", "index_bound"), "src"),
+    "dma_copy": dict.fromkeys(("index", "index_side", "index_step", "index_bound"), "src")
+    | {"trigger_engine": "engine"},
+    "dma_transpose": dict.fromkeys(("index", "index_side", "index_step", "index_bound"), "src"),
     "dma_compute": dict.fromkeys(("index", "index_side", "index_step", "index_bound"), "srcs")
     | {"op": "reduce_op"},
     "activation": {"alpha": "op"},

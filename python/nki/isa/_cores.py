@@ -65,6 +65,8 @@ def core_barrier(
     written(data)
     walk = merge(list(zip(data._strides, data.shape, strict=True))) or [(1, 1)]
     offset = as_affine(data._offset).times(data.dtype.itemsize)
+    if data.is_indirect():
+        raise NkiValidationError("core_barrier.index: the barrier's data goes by no indices")
     pattern = _core.hbm(data.dtype.number, data._storage.tensor, offset, 1, 0, walk)
     return emit(
         "core_barrier",

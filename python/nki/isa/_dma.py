@@ -51,7 +51,11 @@ def _operand(tensor: NkiTensor, rows: int, row_step: int, inner: Dims) -> _core.
     return _core.hbm(tensor.dtype.number, storage.tensor, byte_offset, rows, row_step, dims)
 
 
-def _index_operands(dst: NkiTensor, src: NkiTensor, mode: Any) -> dict[str, Any]:
+def _index_operands(mnemonic: str, dst: NkiTensor, src: NkiTensor, mode: Any) -> dict[str, Any]:
+    if dst.is_indirect() and src.is_indirect():
+        raise NkiValidationError(
+            f"{mnemonic}.index: dst and src both go by indices; copy one of them through SBUF"
+        )
     for side, tensor in ((1, dst), (0, src)):
         if tensor._index is None:
             continue
@@ -88,10 +92,10 @@ def _move(
             for tensor, (outer, inner) in zip((dst, src), walks, strict=True)
         ]
         written(dst)
-        index = _index_operands(dst, src, mode)
+        index = _index_operands(mnemonic, dst, src, mode)
         if mnemonic == "dma_compute":
             return emit(mnemonic, "dma", patterns[1], dst=patterns[0], **index, **operands)
-        return emit(mnemonic, "dma", dst=patterns[0], src=patterns[1], **index)
+        return emit(mnemonic, "dma", dst=patterns[0], src=patterns[1], **index, **operands)
     for dim in (1, 0):
         # Partitions one by one are the last resort: what does not merge otherwise.
         if dst.ndim == src.ndim and dst.ndim > dim and dst.shape[dim] == src.shape[dim] > 1:
@@ -102,6 +106,11 @@ def _move(
     raise NkiValidationError(
         f"{mnemonic}.pattern: {dst!r} and {src!r} do not walk the same rows; reshape one of them"
     )
+
+
+def _descriptors(priority: int | None, mode: Any) -> dict[str, Any]:
+    """Who makes a transfer's descriptors; what is not said is left out."""
+    return {"priority": priority, "dge_mode": int(mode or 0) or None}
 
 
 @documented
@@ -116,7 +125,14 @@ def dma_copy(
 ) -> NkiInstruction:
     _require(dst, "dma_copy: dst")
     _require(src, "dma_copy: src")
-    return _move("dma_copy", dst, src, oob_mode)
+    return _move(
+        "dma_copy",
+        dst,
+        src,
+        oob_mode,
+        **_descriptors(priority, dge_mode),
+        trigger_engine=None if engine in (None, Engine.unknown) else int(Engine(engine)),
+    )
 
 
 @documented
@@ -141,9 +157,29 @@ def dma_transpose(
             f"dma_transpose.shape: dst is {list(dst.shape)}, expected "
             f"{[src.shape[axis] for axis in order]}"
         )
+    descriptors = _descriptors(priority, dge_mode)
+    if dge_mode == DgeMode.hwdge:
+        rows, last = src.shape[0], src.shape[-1]
+        if (src.ndim == 2 and rows != 16) or rows * src.shape[-2] % 16 or last > 128:
+            raise NkiValidationError(
+                f"dma_transpose.hwdge: src is {list(src.shape)}; hwdge takes [16, F] or, of more "
+                "dimensions, shape[0] * shape[-2] a multiple of 16, and a last one of at most 128"
+            )
     if src.ndim > 2:
+        if src.is_indirect():
+            raise NkiValidationError("dma_transpose.index: an indirect source has two dimensions")
         for i in range(src.shape[1]):
-            last = dma_transpose(dst[:, i], src[:, i])
+            last = _transpose(dst[:, i], src[:, i], oob_mode, descriptors)
+        return last
+    return _transpose(dst, src, oob_mode, descriptors)
+
+
+def _transpose(
+    dst: NkiTensor, src: NkiTensor, mode: Any, descriptors: dict[str, Any]
+) -> NkiInstruction:
+    if dst.ndim > 2:
+        for i in range(src.shape[1]):
+            last = _transpose(dst[:, i], src[:, i], mode, descriptors)
         return last
     if src.is_on_chip:
         pattern = src.operand()
@@ -157,7 +193,18 @@ def dma_transpose(
         "dma",
         dst=_operand(dst, 0, 0, merge([(dst._strides[1], dst.shape[1])])),
         src=pattern,
+        **_index_operands("dma_transpose", dst, src, mode),
+        **descriptors,
     )
+
+
+def _place(tensor: NkiTensor) -> tuple[Any, ...]:
+    """What two views of one tensor agree in if they are the same elements."""
+    index = None
+    if tensor._index is not None:
+        rows, step, bound = tensor._index
+        index = (*_place(rows), id(rows._storage), step, str(bound))
+    return (tensor.shape, tensor._strides, str(tensor._offset), tensor._partition, index)
 
 
 @documented
@@ -171,6 +218,10 @@ def dma_compute(
     name: str | None = None,
 ) -> NkiInstruction:
     _require(dst, "dma_compute: dst")
+    if scales is not None and len(scales) != len(srcs):
+        raise NkiValidationError(
+            f"dma_compute.scales: {len(scales)} scales for {len(srcs)} sources; give one for each"
+        )
     if scales is not None and any(scale != 1.0 for scale in scales):
         raise NkiValidationError("dma_compute.scales: only 1.0 is legal")
     sources = [_require(src, "dma_compute: src") for src in srcs]
@@ -181,6 +232,12 @@ def dma_compute(
         if len(sources) != 2 or len(others) != 1:
             raise NkiValidationError(
                 "dma_compute.srcs: with indices there are two sources, one of them dst itself"
+            )
+        own = next(src for src in sources if src is not others[0])
+        if _place(own) != _place(dst):
+            raise NkiValidationError(
+                f"dma_compute.srcs: the source {own!r} is another part of dst's tensor than "
+                f"{dst!r}; read-modify-write adds to what dst itself holds"
             )
         return _move("dma_compute", dst, others[0], oob_mode, op=op)
     chip = next((t for t in (dst, *sources) if t.is_on_chip), dst)

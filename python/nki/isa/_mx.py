@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nki._tensor import NkiTensor
 from nki.isa._emit import NkiInstruction, documented, emit, tile
-from nki.isa._tensor_engine import accumulates, check_tiling
+from nki.isa._tensor_engine import accumulates, tiling
 
 __all__ = ["nc_matmul_mx", "quantize_mx"]
 
@@ -34,7 +34,6 @@ def nc_matmul_mx(
     accumulate: bool | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    check_tiling("nc_matmul_mx", tile_position, tile_size, columns=False)
     if accumulate is None:
         accumulate = accumulates(dst, "nc_matmul_mx")
     return emit(
@@ -46,4 +45,5 @@ def nc_matmul_mx(
         stationary_scale=tile(stationary_scale, "nc_matmul_mx: stationary_scale"),
         moving_scale=tile(moving_scale, "nc_matmul_mx: moving_scale"),
         accumulate=int(accumulate),
+        **tiling(tile_position, tile_size),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nki._errors import NkiValidationError
+from nki._strides import merge
 from nki._tensor import NkiTensor
 from nki._trace import current
 from nki.isa._emit import NkiInstruction, documented, emit, engine_of, flag, tile
@@ -29,25 +30,23 @@ def accumulates(dst: NkiTensor, mnemonic: str = "nc_matmul") -> bool:
     return begun
 
 
-def check_tiling(
-    mnemonic: str,
-    tile_position: tuple[int, ...] | None,
-    tile_size: tuple[int, ...] | None,
-    *,
-    columns: bool = True,
-) -> None:
-    """Tiles of the array: they change when matmuls run together, not what they compute."""
-    if bool(tile_position) != bool(tile_size):
-        raise NkiValidationError(f"{mnemonic}.tiling: tile_position and tile_size go together")
-    if not tile_size:
-        return
-    for size, at, what in zip(tile_size, tile_position or (), ("row", "column"), strict=True):
-        sizes = (32, 64, 128) if what == "row" or columns else (128,)
-        if size not in sizes or at % size or at + size > 128:
-            raise NkiValidationError(
-                f"{mnemonic}.tiling: a {what} tile of {size} at {at}; sizes are "
-                f"{', '.join(map(str, sizes))}, positions multiples of the size"
-            )
+def tiling(position: tuple[int, ...] | None, size: tuple[int, ...] | None) -> dict[str, Any]:
+    """The operands that name a tile of the array; () and None say nothing."""
+    return {
+        "tile_position": [int(at) for at in position] if position else None,
+        "tile_size": [int(extent) for extent in size] if size else None,
+    }
+
+
+def halves(value: NkiTensor, what: str) -> Any:
+    """double_row's [128, 2, F]: the dimension of the two halves is not merged with the others."""
+    tile(value, what)
+    if value.ndim < 3 or value.shape[1] != 2:
+        raise NkiValidationError(
+            f"nc_matmul.perf_mode: {what} is {list(value.shape)}; double_row takes [128, 2, F]"
+        )
+    walk = list(zip(value._strides, value.shape, strict=True))
+    return value.operand([walk[1], *(merge(walk[2:]) or [(1, 1)])])
 
 
 @documented
@@ -64,19 +63,22 @@ def nc_matmul(
     perf_mode: Any = matmul_perf_mode.none,
     name: str | None = None,
 ) -> NkiInstruction:
-    check_tiling("nc_matmul", tile_position, tile_size)
     if accumulate is None:
         accumulate = False if is_transpose else accumulates(dst)
-    double_row = getattr(perf_mode, "value", perf_mode) == "double_row"
+    double_row = matmul_perf_mode(perf_mode or "none") is matmul_perf_mode.double_row
+    operand = halves if double_row else tile
     return emit(
         "nc_matmul",
         "tensor",
         dst=tile(dst, "nc_matmul: dst"),
-        stationary=tile(stationary, "nc_matmul: stationary"),
-        moving=tile(moving, "nc_matmul: moving"),
+        stationary=operand(stationary, "nc_matmul: stationary"),
+        moving=operand(moving, "nc_matmul: moving"),
         accumulate=int(accumulate),
         is_transpose=flag(is_transpose),
         perf_mode=flag(double_row),
+        is_stationary_onezero=flag(is_stationary_onezero),
+        is_moving_onezero=flag(is_moving_onezero),
+        **tiling(tile_position, tile_size),
     )
 
 

@@ -21,6 +21,7 @@ struct Reduce : Operation::Payload {
   Domain domain = Domain::kFloat;
   int num_reduced = 1;
   bool negate = false;
+  bool in_order = false;    // element after element: what has no vector reduction
   TileShape kept, reduced;  // at maximal counts
 };
 
@@ -49,7 +50,30 @@ const BinaryKernel& Combine(const Reduce& reduce, OperandForm form) {
       ->binary[static_cast<int>(reduce.domain)][static_cast<int>(op)][static_cast<int>(form)];
 }
 
+// ((x0 op x1) op x2) ...
+uint32_t ReduceInOrder(const Reduce& reduce, const TileShape& reduced, const char* at) {
+  const BinaryKernel combine = Combine(reduce, OperandForm::kRowRow);
+  alignas(64) uint32_t buffer[kChunk];
+  uint32_t result = 0;
+  for (int64_t first = 0; first < reduced.elements; first += kChunk) {
+    const int64_t n = std::min(kChunk, reduced.elements - first);
+    const auto* values = static_cast<const uint32_t*>(
+        ReadRow(*reduce.kernels, reduce.domain, reduced, at, first, n, buffer));
+    for (int64_t i = 0; i < n; ++i) {
+      const bool alone = first + i == 0;
+      // One element is its own difference, and abs_max and abs_min of itself.
+      if (alone && reduce.op == isa::AluOp::kSubtract) {
+        result = values[0];
+      } else {
+        combine(&result, alone ? values : &result, values + i, 1);
+      }
+    }
+  }
+  return result;
+}
+
 uint32_t ReduceOne(const Reduce& reduce, const TileShape& reduced, const char* at) {
+  if (reduce.in_order) return ReduceInOrder(reduce, reduced, at);
   RowReduction reduction(*reduce.kernels, reduce.domain, reduce.op);
   alignas(64) uint32_t buffer[kChunk];
   for (int64_t first = 0; first < reduced.elements; first += kChunk) {
@@ -110,7 +134,7 @@ Status Execute(const Operation& operation, Execution& execution) {
     kept = PartOf(pattern, 0, num_kept, kept.row_stride, execution.registers);
     reduced = PartOf(pattern, num_kept, reduce.num_reduced, kept.row_stride, execution.registers);
   }
-  const bool columns = kept.elements >= 8 && reduced.elements <= kReduceChunk &&
+  const bool columns = !reduce.in_order && kept.elements >= 8 && reduced.elements <= kReduceChunk &&
                        (!reduced.contiguous() || reduced.elements <= 64);
   const auto run = [&](int64_t row) {
     alignas(64) uint32_t results[kColumns];
@@ -144,7 +168,8 @@ Status Decode(const DecodeInput& input, Operation* op) {
   reduce->num_reduced = static_cast<int>(input.in.Integer("num_reduced", 1));
   if (isa::IsIntegerArithmetic(input.in.instruction()) || isa::RowOf(reduce->op).bitvec)
     reduce->domain = data.shape.dtype == DType::kU32 ? Domain::kUnsigned : Domain::kSigned;
-  if (!RowReduction::Supports(input.kernels, reduce->domain, reduce->op))
+  reduce->in_order = !RowReduction::Supports(input.kernels, reduce->domain, reduce->op);
+  if (reduce->in_order && Combine(*reduce, OperandForm::kRowRow) == nullptr)
     return Unimplemented(NameOf(*op), ": reduction with ", isa::RowOf(reduce->op).name);
   const isa::AccessPattern& pattern = *data.pattern;
   const int num_kept = pattern.num_dims - reduce->num_reduced;
@@ -161,7 +186,7 @@ bool AsRowReduction(const Operation& operation, RowReductionParts* parts) {
   if (operation.execute != Execute) return false;
   const auto& reduce = operation.as<Reduce>();
   if (operation.tiles[1].dynamic || operation.tiles[0].dynamic || reduce.domain != Domain::kFloat ||
-      reduce.op == isa::AluOp::kAverage)
+      reduce.in_order || reduce.op == isa::AluOp::kAverage)
     return false;
   *parts = {reduce.op, reduce.negate, reduce.kept.elements};
   return operation.tiles[0].shape.elements == reduce.kept.elements;

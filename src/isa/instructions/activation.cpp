@@ -5,11 +5,13 @@ namespace {
 
 using namespace activation_operands;
 
+constexpr DTypeMask kBiases = kNumbers & ~Mask({DType::kTF32});
+
 constexpr OperandDef kOperands[] = {
     Out("dst", kOnChip, kNumbers, "[P, N]"),
     Value("op", OperandKind::kActivation, "function"),
     In("data", kOnChip, kNumbers, "[P, N]"),
-    Optional(Scalar("bias", "scalar or [P, 1]; 0 if absent")),
+    Optional(Scalar("bias", "scalar or [P, 1], not tf32; 0 if absent", kBiases)),
     Optional(Scalar("scale", "scalar or [P, 1]; 1 if absent", kF32Only)),
     Optional(Value("reduce_op", OperandKind::kAlu, "add")),
     Optional(Out("reduce_res", kOnChip, kFloats, "[P, 1], the reduce registers")),
@@ -30,7 +32,7 @@ Status Check(const Instruction& instruction, Target) {
     return InvalidArgument("activation.reduce_op: reduce_cmd ", IntegerAt(instruction, kReduceCmd),
                            " needs reduce_op");
   return CheckRange("activation.reduce_cmd", "reduce_cmd", IntegerAt(instruction, kReduceCmd), 0,
-                    4);
+                    3);
 }
 
 double Cost(const CostInput& input) {

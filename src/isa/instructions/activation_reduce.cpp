@@ -5,13 +5,15 @@ namespace {
 
 using namespace activation_reduce_operands;
 
+constexpr DTypeMask kBiases = kNumbers & ~Mask({DType::kTF32});
+
 constexpr OperandDef kOperands[] = {
     Out("dst", kOnChip, kNumbers, "[P, N]"),
     Value("op", OperandKind::kActivation, "function"),
     In("data", kOnChip, kNumbers, "[P, N]"),
     Value("reduce_op", OperandKind::kAlu, "add"),
     Out("reduce_res", kOnChip, kFloats, "[P, 1]"),
-    Optional(Scalar("bias", "scalar or [P, 1]; 0 if absent")),
+    Optional(Scalar("bias", "scalar or [P, 1], not tf32; 0 if absent", kBiases)),
     Optional(Scalar("scale", "scalar or [P, 1]; 1 if absent", kF32Only)),
 };
 static_assert(std::size(kOperands) == kCount);

@@ -13,10 +13,13 @@ constexpr OperandDef kOperands[] = {
     Optional(Value("index_step", OperandKind::kInteger, "elements that one index stands for")),
     Optional(Value("index_bound", OperandKind::kAffine, "indices are below it")),
     Optional(Value("oob_mode", OperandKind::kInteger, "0 error, 1 skip")),
+    Optional(Value("priority", OperandKind::kInteger, "0 (urgent) to 3; trn3")),
+    Optional(Value("dge_mode", OperandKind::kInteger, "0 unknown, 1 swdge, 2 hwdge, 3 none")),
+    Optional(Value("trigger_engine", OperandKind::kInteger, "with hwdge: 2 scalar or 6 sync")),
 };
 static_assert(std::size(kOperands) == kCount);
 
-Status Check(const Instruction& instruction, Target) {
+Status Check(const Instruction& instruction, Target target) {
   NEURON_RETURN_IF_ERROR(CheckSameShape(instruction, "dma_copy.shape", {kDst, kSrc}));
   const AccessPattern& dst = TileAt(instruction, kDst);
   const AccessPattern& src = TileAt(instruction, kSrc);
@@ -24,6 +27,16 @@ Status Check(const Instruction& instruction, Target) {
     return InvalidArgument("dma_copy.dtype: no conversion from ", DTypeName(src.dtype), " to ",
                            DTypeName(dst.dtype),
                            "; the low word of a 64-bit integer is a 32-bit pattern of step 2");
+  NEURON_RETURN_IF_ERROR(
+      CheckDescriptors(instruction, "dma_copy", target, kIndex, kPriority, kDgeMode));
+  if (const auto* trigger = std::get_if<int64_t>(&OperandAt(instruction, kTriggerEngine))) {
+    const bool may = *trigger == static_cast<int64_t>(Engine::kScalar) ||
+                     *trigger == static_cast<int64_t>(Engine::kSync);
+    if (!may || IntegerAt(instruction, kDgeMode) != static_cast<int64_t>(DgeMode::kHwdge))
+      return InvalidArgument("dma_copy.engine: engine ", *trigger, " with dge_mode ",
+                             IntegerAt(instruction, kDgeMode),
+                             "; scalar and sync trigger a copy, with hwdge alone");
+  }
   return CheckIndex(instruction, "dma_copy.index", kIndex,
                     IntegerAt(instruction, kIndexSide) != 0 ? dst : src);
 }
@@ -45,7 +58,9 @@ constinit const InstructionDef kDef_dma_copy{
         "index[p] * index_step elements beyond where the pattern alone would put it. "
         "index_side names that side (0 src, 1 dst). An index outside [0, index_bound) is an "
         "error that ends the run (oob_mode 0) or skips the row, leaving the destination as it "
-        "is (oob_mode 1).",
+        "is (oob_mode 1).\n"
+        "priority, dge_mode and trigger_engine say who makes the descriptors; they do not change "
+        "what is copied, and the modelled time does not depend on them yet.",
     .engines = Bit(Engine::kDma),
     .operands = kOperands,
     .check = Check,

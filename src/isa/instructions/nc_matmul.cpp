@@ -12,10 +12,39 @@ constexpr OperandDef kOperands[] = {
     Value("accumulate", OperandKind::kFlag, "0 overwrites dst, 1 adds to it"),
     Optional(Value("is_transpose", OperandKind::kFlag, "1: exact transpose of stationary")),
     Optional(Value("perf_mode", OperandKind::kInteger, "0 none, 1 double_row")),
+    Optional(Value("is_stationary_onezero", OperandKind::kFlag, "1: stationary holds 0 and 1")),
+    Optional(Value("is_moving_onezero", OperandKind::kFlag, "1: moving holds 0 and 1")),
+    Optional(Value("tile_position", OperandKind::kIntegers, "(row, column) of the array's tile")),
+    Optional(Value("tile_size", OperandKind::kIntegers, "(rows, columns): 32, 64 or 128 each")),
 };
 static_assert(std::size(kOperands) == kCount);
 
 bool IsWideFloat(DType dtype) { return dtype == DType::kF32 || dtype == DType::kTF32; }
+
+// The halves of a double_row operand are its outermost free dimension.
+Status CheckDoubleRow(const Instruction& instruction) {
+  for (const size_t operand : {kStationary, kMoving}) {
+    const AccessPattern& tile = TileAt(instruction, operand);
+    const std::string_view name = operand == kStationary ? "stationary" : "moving";
+    if (!Contains(kFloat8, tile.dtype))
+      return InvalidArgument("nc_matmul.perf_mode: double_row needs fp8 operands, ", name, " is ",
+                             DTypeName(tile.dtype));
+    if (tile.partitions.max != kPartitions || !tile.partitions.is_constant())
+      return InvalidArgument("nc_matmul.perf_mode: ", name, " has ", tile.partitions.max,
+                             " partitions; double_row contracts 256 = 128 x 2 values");
+    const Count halves = tile.num_dims == 0 ? Count(1) : tile.dims[0].count;
+    if (halves.max != 2 || !halves.is_constant())
+      return InvalidArgument("nc_matmul.perf_mode: ", name, "'s first free dimension is ",
+                             halves.max, "; double_row takes [128, 2, F]");
+  }
+  if (IntegerAt(instruction, kIsTranspose) != 0)
+    return InvalidArgument("nc_matmul.perf_mode: double_row cannot transpose");
+  const auto* size = std::get_if<std::vector<int64_t>>(&OperandAt(instruction, kTileSize));
+  if (size != nullptr && size->size() == 2 && (*size)[1] != kPartitions)
+    return InvalidArgument("nc_matmul.perf_mode: double_row takes all columns of the array, not ",
+                           (*size)[1]);
+  return OkStatus();
+}
 
 Status Check(const Instruction& instruction, Target target) {
   const AccessPattern& dst = TileAt(instruction, kDst);
@@ -29,6 +58,7 @@ Status Check(const Instruction& instruction, Target target) {
       CheckRange("nc_matmul.perf_mode", "perf_mode", IntegerAt(instruction, kPerfMode), 0, 1));
   NEURON_RETURN_IF_ERROR(
       CheckSamePartitions(instruction, "nc_matmul.contraction", {kStationary, kMoving}));
+  if (double_row) NEURON_RETURN_IF_ERROR(CheckDoubleRow(instruction));
   const int64_t rows = double_row ? 2 : 1;
   const int64_t m = ElementsOf(instruction, kStationary) / rows;
   const int64_t n = ElementsOf(instruction, kMoving) / rows;
@@ -42,12 +72,10 @@ Status Check(const Instruction& instruction, Target target) {
     return InvalidArgument("nc_matmul.shape: dst is [", dst.partitions.max, ", ",
                            ElementsOf(instruction, kDst), "], expected [M, N] = [", m, ", ", n,
                            "]");
+  NEURON_RETURN_IF_ERROR(CheckArrayTile(instruction, "nc_matmul.tiling", kTilePosition, kTileSize,
+                                        kStationary, m, /*columns=*/true));
   if (transpose) {
-    if (dst.dtype != stationary.dtype || ByteSize(dst.dtype) < 2)
-      return InvalidArgument(
-          "nc_matmul.transpose: dst and stationary need one dtype of 2 or 4 "
-          "bytes, got ",
-          DTypeName(dst.dtype), " and ", DTypeName(stationary.dtype));
+    NEURON_RETURN_IF_ERROR(CheckTransposedDType("nc_matmul.transpose", dst, stationary));
     if (n != moving.partitions.max)
       return InvalidArgument("nc_matmul.transpose: moving is the K x K identity, got [",
                              moving.partitions.max, ", ", n, "]");
@@ -68,24 +96,22 @@ Status Check(const Instruction& instruction, Target target) {
   const bool e4m3fn = stationary.dtype == DType::kF8E4M3FN || moving.dtype == DType::kF8E4M3FN;
   if (e4m3fn && target == Target::kTrn2)
     return InvalidArgument("nc_matmul.dtype: f8e4m3fn operands exist from trn3 on");
-  if (double_row && (!Contains(kFloat8, stationary.dtype) || !Contains(kFloat8, moving.dtype)))
-    return InvalidArgument("nc_matmul.perf_mode: double_row needs fp8 operands");
-  // trn2: one instruction writes within one bank.
-  if (target == Target::kTrn2 && dst.offset.is_constant()) {
-    const ByteRange bytes = Footprint(dst, nullptr);
-    if (bytes.begin / row.psum_bank_bytes != (bytes.end - 1) / row.psum_bank_bytes)
-      return InvalidArgument("nc_matmul.bank: dst covers bytes ", bytes.begin, " to ", bytes.end,
-                             " of a partition, more than one PSUM bank of ", row.psum_bank_bytes);
-  }
+  if (e4m3fn && (stationary.dtype == DType::kF8E4M3 || moving.dtype == DType::kF8E4M3))
+    return InvalidArgument("nc_matmul.dtype: stationary is ", DTypeName(stationary.dtype),
+                           ", moving ", DTypeName(moving.dtype),
+                           "; the OCP and the legacy e4m3 do not mix");
   return OkStatus();
 }
 
 double Cost(const CostInput& input) {
   const DType dtype = TileAt(input.instruction, kMoving).dtype;
   const bool transpose = IntegerAt(input.instruction, kIsTranspose) != 0;
-  // One column per cycle; fp32 takes four passes, its exact transpose two. The stationary operand
-  // loads four times as fast, behind the previous matmul.
-  const double passes = ByteSize(dtype) == 4 ? (transpose ? 2 : 4) : 1;
+  // One column per cycle; fp32 takes four passes, its exact transpose two, and so do values that
+  // are known to be 0 or 1. The stationary operand loads four times as fast, behind the previous
+  // matmul.
+  const bool halved = transpose || IntegerAt(input.instruction, kIsStationaryOnezero) != 0 ||
+                      IntegerAt(input.instruction, kIsMovingOnezero) != 0;
+  const double passes = ByteSize(dtype) == 4 ? (halved ? 2 : 4) : 1;
   const double rows = IntegerAt(input.instruction, kPerfMode) == 1 ? 2 : 1;
   const double moving = static_cast<double>(input.elements[kMoving]) / rows;
   const double stationary = static_cast<double>(input.elements[kStationary]) / rows;
@@ -103,14 +129,19 @@ constinit const InstructionDef kDef_nc_matmul{
         "K lies on the partitions of both inputs; M and N are the products of their free "
         "dimensions. With is_transpose the array only moves bits: stationary is the data, "
         "moving the K x K identity (whose values are not looked at beyond that), dst[M, K] = "
-        "stationary^T, NaN and infinity included. perf_mode double_row: fp8 operands [K, 2, "
-        "M] and [K, 2, N] contract over 2 K.",
+        "stationary^T, NaN and infinity included; fp8 data becomes 16-bit elements whose upper "
+        "byte is 0. perf_mode double_row: fp8 operands [128, 2, M] and [128, 2, N] contract over "
+        "256 values. tile_position and tile_size name the part of the array that the matmul "
+        "takes: stationary's partitions lie in its rows, M fits its columns (when such matmuls "
+        "run together is not modelled). is_stationary_onezero and is_moving_onezero are promises "
+        "that make fp32 matmuls faster.",
     .engines = Bit(Engine::kTensor),
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
     .cost_doc =
-        "max(min(64, M), N), four times that for 32-bit operands (two times with is_transpose)",
+        "max(min(64, M), N), four times that for 32-bit operands (two times with is_transpose "
+        "or a onezero flag)",
     .source = "NKI 0.6 reference, nki.isa.nc_matmul",
 };
 

@@ -14,6 +14,8 @@ constexpr OperandDef kOperands[] = {
     ScaleRows(In("stationary_scale", kSbuf, kScales, "as dst_scale of quantize_mx")),
     ScaleRows(In("moving_scale", kSbuf, kScales, "as dst_scale of quantize_mx")),
     Value("accumulate", OperandKind::kFlag, "0 overwrites dst, 1 adds to it"),
+    Optional(Value("tile_position", OperandKind::kIntegers, "(row, 0) of the array's tile")),
+    Optional(Value("tile_size", OperandKind::kIntegers, "(rows, 128): 32, 64 or 128 rows")),
 };
 static_assert(std::size(kOperands) == kCount);
 
@@ -35,6 +37,8 @@ Status Check(const Instruction& instruction, Target target) {
     return InvalidArgument("nc_matmul_mx.shape: dst is [", PartitionsOf(instruction, kDst), ", ",
                            ElementsOf(instruction, kDst), "], expected [M, N] = [", m, ", ", n,
                            "]");
+  NEURON_RETURN_IF_ERROR(CheckArrayTile(instruction, "nc_matmul_mx.tiling", kTilePosition,
+                                        kTileSize, kStationary, m, /*columns=*/false));
   NEURON_RETURN_IF_ERROR(
       CheckMxScale(instruction, "nc_matmul_mx.scale", kStationaryScale, kStationary));
   return CheckMxScale(instruction, "nc_matmul_mx.scale", kMovingScale, kMoving);

@@ -7,11 +7,13 @@ using namespace nc_transpose_operands;
 
 constexpr OperandDef kOperands[] = {
     Out("dst", kOnChip, kNumbers, "[F, P]"),
-    In("data", kOnChip, kNumbers, "[P, F], dst's dtype; 2 or 4 bytes on the Tensor engine"),
+    In("data", kOnChip, kNumbers,
+       "[P, F], dst's dtype; Tensor: 2 or 4 bytes, or fp8 to 16-bit elements"),
 };
 static_assert(std::size(kOperands) == kCount);
 
 Status Check(const Instruction& instruction, Target) {
+  NEURON_RETURN_IF_ERROR(CheckNotInPlace(instruction, "nc_transpose.overlap", kDst, kData));
   const AccessPattern& dst = TileAt(instruction, kDst);
   const AccessPattern& data = TileAt(instruction, kData);
   const int64_t most = instruction.engine == Engine::kTensor ? 128 : 32;
@@ -24,14 +26,11 @@ Status Check(const Instruction& instruction, Target) {
     return InvalidArgument("nc_transpose.shape: dst is [", dst.partitions.max, ", ",
                            ElementsOf(instruction, kDst), "], expected [",
                            ElementsOf(instruction, kData), ", ", data.partitions.max, "]");
+  if (instruction.engine == Engine::kTensor)
+    return CheckTransposedDType("nc_transpose.dtype", dst, data);
   if (dst.dtype != data.dtype)
     return InvalidArgument("nc_transpose.dtype: dst is ", DTypeName(dst.dtype), ", data ",
                            DTypeName(data.dtype), "; a transpose moves bits");
-  if (instruction.engine == Engine::kTensor && ByteSize(data.dtype) < 2)
-    return InvalidArgument(
-        "nc_transpose.dtype: the Tensor engine transposes 2 and 4 byte "
-        "elements, got ",
-        DTypeName(data.dtype));
   return OkStatus();
 }
 
@@ -50,8 +49,8 @@ constinit const InstructionDef kDef_nc_transpose{
     .mnemonic = "nc_transpose",
     .summary = "Write the transpose of `data` to `dst`.",
     .doc =
-        "dst[F, P] = data[P, F]^T, bit exact. Tensor: P, F <= 128, SBUF to PSUM. Vector: P, F "
-        "<= 32.",
+        "dst[F, P] = data[P, F]^T, bit exact. Tensor: P, F <= 128, SBUF to PSUM; fp8 data becomes "
+        "16-bit elements whose upper byte is 0. Vector: P, F <= 32.",
     .engines = Bit(Engine::kTensor) | Bit(Engine::kVector),
     .operands = kOperands,
     .check = Check,

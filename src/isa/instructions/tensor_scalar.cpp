@@ -23,6 +23,11 @@ Status Check(const Instruction& instruction, Target target) {
     NEURON_RETURN_IF_ERROR(
         CheckPerPartitionScalar(instruction, "tensor_scalar.operand", operand, kData));
   NEURON_RETURN_IF_ERROR(CheckAlu(instruction, "tensor_scalar.alu", {kOp0, kOp1}));
+  const AluRow& first = RowOf(std::get<AluOp>(instruction.operands[kOp0]));
+  const auto* operand0 = std::get_if<double>(&OperandAt(instruction, kOperand0));
+  if (first.arity == 1 && (operand0 == nullptr || *operand0 != 0))
+    return InvalidArgument("tensor_scalar.operand: op0 ", first.name,
+                           " is unary; operand0 is 0 (or None) then");
   const auto* op1 = std::get_if<AluOp>(&OperandAt(instruction, kOp1));
   if (op1 != nullptr && RowOf(*op1).arity == 2 &&
       std::holds_alternative<std::monostate>(OperandAt(instruction, kOperand1)))

@@ -20,6 +20,9 @@ Status Check(const Instruction& instruction, Target) {
   const AluRow& row = RowOf(std::get<AluOp>(instruction.operands[kOp]));
   if (row.arity != 2)
     return InvalidArgument("tensor_tensor.alu: ", row.name, " is unary; use tensor_scalar");
+  if (row.op == AluOp::kPower && instruction.engine != Engine::kGpSimd)
+    return InvalidArgument("tensor_tensor.engine: power runs on gpsimd alone, got ",
+                           EngineName(instruction.engine), "; its tiles lie in SBUF");
   return CheckAlu(instruction, "tensor_tensor.alu", {kOp});
 }
 

@@ -60,7 +60,8 @@ def test_exchange_in_a_hardware_loop(rng):
     same_bits(on_two(kernel)(x), np.broadcast_to(16 * x.sum(axis=0), x.shape).copy())
 
 
-def test_barrier_orders_shared_memory(rng):
+@pytest.mark.parametrize("engine", ["gpsimd", "sync", "vector", "scalar", "tensor"])
+def test_barrier_orders_shared_memory(engine, rng):
     """Each core writes half of a tensor in shared HBM; both read the other's half after it."""
 
     def kernel(x):
@@ -69,7 +70,7 @@ def test_barrier_orders_shared_memory(rng):
         tile = nl.load(x[rank])
         nisa.tensor_scalar(tile, tile, nl.multiply, 2.0)
         nl.store(shared[rank], tile)
-        nisa.core_barrier(shared, (0, 1))
+        nisa.core_barrier(shared, (0, 1), nisa.engine[engine])
         out = nl.ndarray((2, 32, 8), nl.float32, nl.shared_hbm)
         nl.store(out[rank], nl.load(shared[1 - rank]))
         return out

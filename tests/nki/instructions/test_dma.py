@@ -140,3 +140,176 @@ def test_refusals():
     assert "only add is legal" in refused(lambda d, s: nisa.dma_compute(d, [s], nl.maximum), x)
     assert "is 17, allowed are 1 to 16" in refused(lambda d, s: nisa.dma_compute(d, [s] * 17), x)
     assert "only 1.0 is legal" in refused(lambda d, s: nisa.dma_compute(d, [s], scales=[2.0]), x)
+
+
+@pytest.mark.parametrize("rows", [16, 48, 128])
+@pytest.mark.parametrize("columns", [1, 24, 128])
+@pytest.mark.parametrize("dtype", [np.float32, BF16, np.int32], ids=str)
+def test_transpose_of_chosen_rows(rows, columns, dtype, rng):
+    table = rng.integers(0, 99, (50, columns)).astype(dtype)
+    index = rng.integers(0, 50, (rows, 1)).astype(np.uint32)
+
+    def body(dst, table, index):
+        tile = nl.ndarray((columns, rows), dtype)
+        nisa.dma_transpose(tile, table.vector_select(0, nl.load(index)))
+        nisa.dma_copy(dst, tile)
+
+    got = through(body, table, index, out=(columns, rows), out_dtype=dtype)
+    same_bits(got, np.ascontiguousarray(table[index[:, 0]].T))
+
+
+def test_transpose_skips_indices_out_of_bounds(rng):
+    table = rng.standard_normal((5, 8)).astype(np.float32)
+    index = np.array([*range(5), 5, 99, *range(5), *range(4)], np.uint32)[:, None]
+
+    def body(mode):
+        def kernel(dst, table, index):
+            tile = nl.zeros((8, 16), nl.float32)
+            nisa.dma_transpose(tile, table.vector_select(0, nl.load(index)), oob_mode=mode)
+            nisa.dma_copy(dst, tile)
+
+        return kernel
+
+    want = np.where(index < 5, table[np.minimum(index[:, 0], 4)], 0).T
+    got = through(body(nisa.oob_mode.skip), table, index, out=(8, 16))
+    same_bits(got, np.ascontiguousarray(want.astype(np.float32)))
+    with pytest.raises(Exception, match="index 5 at row 5 is out of bounds"):
+        through(body(nisa.oob_mode.error), table, index, out=(8, 16))
+
+
+def chosen(table, rows, dtype=np.uint32):
+    index = nl.ndarray((rows, 1), dtype)
+    nisa.memset(index, 0)
+    return table.vector_select(0, index)
+
+
+INDEX_REFUSALS = {
+    "dma_transpose.index: 8 indices": lambda d, x: nisa.dma_transpose(
+        nl.ndarray((8, 8), nl.float32), chosen(x, 8)
+    ),
+    "index is s32": lambda d, x: nisa.dma_transpose(
+        nl.ndarray((8, 16), nl.float32), chosen(x, 16, np.int32)
+    ),
+    "dma_transpose.dge_mode: indices are followed by swdge": lambda d, x: nisa.dma_transpose(
+        nl.ndarray((8, 16), nl.bfloat16),
+        chosen(nl.ndarray((4, 8), nl.bfloat16, nl.private_hbm), 16),
+        dge_mode=nisa.dge_mode.hwdge,
+    ),
+    "dma_copy.dge_mode: indices are followed by swdge": lambda d, x: nisa.dma_copy(
+        d, chosen(x, 4), dge_mode=nisa.dge_mode.hwdge
+    ),
+    "dma_copy.index: dst and src both go by indices": lambda d, x: nisa.dma_copy(
+        chosen(d, 4), chosen(x, 4)
+    ),
+    "dma_compute.srcs: the source": lambda d, x: nisa.dma_compute(
+        chosen(d, 4), [chosen(d, 4), nl.load(x)], nl.add
+    ),
+    "dma_compute.srcs: with indices": lambda d, x: nisa.dma_compute(
+        chosen(d, 4), [nl.load(x), nl.load(x)], nl.add
+    ),
+    "register_load.index": lambda d, x: nisa.register_load(
+        nisa.register_alloc(), chosen(x.reshape([32, 1]), 1)
+    ),
+    "takes no further views": lambda d, x: nisa.dma_copy(d, chosen(x, 4)[:, :4]),
+}
+
+
+@pytest.mark.parametrize("words", INDEX_REFUSALS)
+def test_indices_are_followed_or_refused(words):
+    assert words in refused(INDEX_REFUSALS[words], np.zeros((4, 8), np.float32))
+
+
+DESCRIPTOR_REFUSALS = {
+    "dma_copy.engine": lambda d, x: nisa.dma_copy(
+        d, x, engine=nisa.engine.vector, dge_mode=nisa.dge_mode.hwdge
+    ),
+    "with hwdge alone": lambda d, x: nisa.dma_copy(d, x, engine=nisa.engine.scalar),
+    "hwdge moves bits": lambda d, x: nisa.dma_copy(
+        nl.ndarray((4, 8), nl.bfloat16), x, dge_mode=nisa.dge_mode.hwdge
+    ),
+    "dma_transpose.hwdge: src is [8, 8]": lambda d, x: nisa.dma_transpose(
+        nl.ndarray((8, 8), nl.float32),
+        nl.ndarray((8, 8), nl.float32, nl.private_hbm),
+        dge_mode=nisa.dge_mode.hwdge,
+    ),
+    "dma_transpose.hwdge: src is f32 with 16 rows": lambda d, x: nisa.dma_transpose(
+        nl.ndarray((8, 16), nl.float32),
+        nl.ndarray((16, 8), nl.float32, nl.private_hbm),
+        dge_mode=nisa.dge_mode.hwdge,
+    ),
+    "dma_compute.scales: 2 scales for 1": lambda d, x: nisa.dma_compute(
+        d, [x], nl.add, scales=[1.0, 1.0]
+    ),
+}
+
+
+@pytest.mark.parametrize("words", DESCRIPTOR_REFUSALS)
+def test_descriptor_rules(words):
+    assert words in refused(DESCRIPTOR_REFUSALS[words], np.zeros((4, 8), np.float32))
+
+
+@pytest.mark.trn2
+@pytest.mark.parametrize("priority", [0, 3])
+def test_priority_is_of_trn3(priority):
+    words = refused(lambda d, x: nisa.dma_copy(d, x, priority), np.zeros((4, 8), np.float32))
+    assert "dma_copy.priority: classes of priority exist from trn3 on" in words
+
+
+@pytest.mark.trn3
+@pytest.mark.parametrize("function", ["dma_copy", "dma_transpose"])
+def test_priorities_are_0_to_3(function, rng):
+    x = rng.standard_normal((4, 8)).astype(np.float32)
+    transposes = function == "dma_transpose"
+    tile_shape = (8, 4) if transposes else (4, 8)
+
+    def body(priority):
+        def kernel(dst, x):
+            tile = nl.ndarray(tile_shape, nl.float32)
+            getattr(nisa, function)(tile, x, priority=priority)
+            nisa.dma_copy(dst, tile)
+
+        return kernel
+
+    for priority in range(4):
+        got = through(body(priority), x, out=tile_shape)
+        same_bits(got, np.ascontiguousarray(x.T) if transposes else x)
+    assert f"{function}.priority: priority is 7, allowed are 0 to 3" in refused(body(7), x)
+
+
+@pytest.mark.parametrize("mode", nisa.dge_mode)
+@pytest.mark.parametrize("engine", [nisa.engine.unknown, nisa.engine.scalar, nisa.engine.sync])
+def test_who_makes_descriptors_changes_no_value(mode, engine, rng):
+    if engine != nisa.engine.unknown and mode != nisa.dge_mode.hwdge:
+        return
+    x = rng.standard_normal((16, 8)).astype(BF16)
+    got = through(
+        lambda d, s: nisa.dma_copy(d, s, dge_mode=mode, engine=engine),
+        x,
+        out=x.shape,
+        out_dtype=BF16,
+    )
+    same_bits(got, x)
+
+    def body(dst, x):
+        tile = nl.ndarray((8, 16), BF16)
+        nisa.dma_transpose(tile, x, dge_mode=mode)
+        nisa.dma_copy(dst, tile)
+
+    got = through(body, x, out=(8, 16), out_dtype=BF16)
+    same_bits(got, np.ascontiguousarray(x.T))
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_read_modify_write_takes_rows_in_order(unique, rng):
+    table = rng.integers(-9, 9, (6, 8)).astype(np.float32)
+    values = rng.integers(-9, 9, (4, 8)).astype(np.float32)
+    index = np.array([[3], [1], [3], [0]], np.int32)
+
+    def body(dst, table, values, index):
+        nisa.dma_copy(dst, table)
+        target = dst.vector_select(0, nl.load(index))
+        nisa.dma_compute(target, [target, nl.load(values)], nl.add, unique_indices=unique)
+
+    want = table.copy()
+    np.add.at(want, index[:, 0], values)
+    same_bits(through(body, table, values, index, out=(6, 8)), want)

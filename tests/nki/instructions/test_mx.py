@@ -107,7 +107,7 @@ def random_operand(rng, packed, rows, free):
 PACKED = [*FORMATS, "float4_e2m1fn_x4"]
 
 
-def matmul(stationary, moving, kinds, out_dtype=np.float32, start=None):
+def matmul(stationary, moving, kinds, out_dtype=np.float32, start=None, **tiling):
     (a, _, a_scale), (b, _, b_scale) = stationary, moving
     shape = (a.shape[1], b.shape[1])
 
@@ -123,6 +123,7 @@ def matmul(stationary, moving, kinds, out_dtype=np.float32, start=None):
             a_scale,
             b_scale,
             accumulate=start is not None or None,
+            **tiling,
         )
         tile = nl.ndarray(shape, out_dtype)
         nisa.tensor_copy(tile, dst)
@@ -156,6 +157,14 @@ def test_matmul_accumulates_and_narrows(rng):
     np.testing.assert_allclose(got, want + start, rtol=1e-5, atol=1e-4)
     got = matmul(a, b, ["float8_e4m3fn_x4"] * 2, BF16)
     np.testing.assert_allclose(got.astype(np.float64), want, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("rows", [32, 64, 128])
+def test_row_tiles_change_no_value(rows, rng):
+    a, b = (random_operand(rng, "float8_e5m2_x4", rows, n) for n in (16, 40))
+    kinds = ["float8_e5m2_x4"] * 2
+    got = matmul(a, b, kinds, tile_position=(0, 0), tile_size=(rows, 128))
+    same_bits(got, matmul(a, b, kinds))
 
 
 def test_moving_beyond_a_bank(rng):
@@ -222,7 +231,8 @@ def test_refusals():
 
     assert "scales start at 0, 4, 8 or 12 of a quadrant" in refusal(misplaced, **ok)
 
-    def multiply(**change):
+    def multiply(tiling=(), **change):
+        tiling = dict(tiling)
         made = {
             "stationary": ((32, 16), x4),
             "moving": ((32, 8), x4),
@@ -231,13 +241,22 @@ def test_refusals():
         } | change
         return refusal(
             lambda **tiles: nisa.nc_matmul_mx(
-                nl.ndarray((16, 8), nl.float32, nl.psum), accumulate=False, **tiles
+                nl.ndarray((16, 8), nl.float32, nl.psum), accumulate=False, **tiles, **tiling
             ),
             **made,
         )
 
     assert "M is 15, expected an even number" in multiply(
         stationary=((32, 15), x4), stationary_scale=((32, 15), u8)
+    )
+    assert "nc_matmul_mx.moving: moving's free size N is 4097" in multiply(
+        moving=((32, 4097), x4), moving_scale=((32, 4097), u8)
+    )
+    assert "nc_matmul_mx.tiling: a column tile of 64" in multiply(
+        {"tile_position": (0, 0), "tile_size": (32, 64)}
+    )
+    assert "nc_matmul_mx.tiling: stationary lies in partitions 0 to 32" in multiply(
+        {"tile_position": (64, 0), "tile_size": (32, 128)}
     )
     assert "moving is f8e4m3fn" in multiply(moving=((32, 8), nl.float8_e4m3fn))
     assert "expected [M, N] = [16, 9]" in multiply(moving=((32, 9), x4), moving_scale=((32, 9), u8))
