@@ -18,7 +18,7 @@ from timing_report.traces import bandwidth, traces
 
 def sections() -> dict[str, list[Row]]:
     return {
-        "Cost formulas (cycles; N = 2048 where the instruction allows)": formulas(),
+        "Cost formulas (cycles, at the N of 1 to 2048 that is furthest off)": formulas(),
         "Traces of trn2": traces(),
         "DMA bandwidth by row length": bandwidth(),
         "fp32 matmul tutorial, 4096 x 8192 x 8192 on one core of trn2": tutorial(),

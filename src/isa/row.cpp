@@ -333,7 +333,9 @@ double OneInputCycles(const CostInput& input, size_t dst, size_t src) {
              narrow) {
     rate = 2;  // documented: Trainium3 architecture guide
   }
-  return n / rate;
+  // GpSimd's documented formulas have no least time beside their fixed part.
+  if (input.instruction.engine == Engine::kGpSimd) return n / rate;
+  return std::max(kMinIssueCycles, n / rate);
 }
 
 double TwoInputCycles(const CostInput& input, size_t dst, size_t a, size_t b) {

@@ -22,7 +22,8 @@ Status Check(const Instruction& instruction, Target) {
 }
 
 double Cost(const CostInput& input) {
-  return EngineCycles(input, 13 * static_cast<double>(input.elements[kData]) / 3);
+  return EngineCycles(
+      input, std::max(kMinIssueCycles, 13 * static_cast<double>(input.elements[kData]) / 3));
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ constinit const InstructionDef kDef_bn_aggr{
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
-    .cost_doc = "144 + 13 N / 3",
+    .cost_doc = "144 + max(64, 13 N / 3)",
     .source = "NKI 0.6 reference, nki.isa.bn_aggr",
 };
 

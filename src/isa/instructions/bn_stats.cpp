@@ -20,7 +20,7 @@ Status Check(const Instruction& instruction, Target) {
 }
 
 double Cost(const CostInput& input) {
-  return EngineCycles(input, static_cast<double>(input.elements[kData]));
+  return EngineCycles(input, std::max(kMinIssueCycles, static_cast<double>(input.elements[kData])));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ constinit const InstructionDef kDef_bn_stats{
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
-    .cost_doc = "144 + N",
+    .cost_doc = "144 + max(64, N)",
     .source = "NKI 0.6 reference, nki.isa.bn_stats",
 };
 

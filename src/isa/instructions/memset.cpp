@@ -27,7 +27,12 @@ double Cost(const CostInput& input) {
   const double n = static_cast<double>(input.elements[kDst]);
   // Measured: fp32 SBUF memset at two elements per lane and cycle.
   const bool sbuf = TileAt(input.instruction, kDst).memory == Memory::kSbuf;
-  return EngineCycles(input, sbuf && input.instruction.engine == Engine::kVector ? n / 2 : n);
+  if (input.instruction.engine != Engine::kVector) return EngineCycles(input, n);
+  // Documented: also zeros of 16 bits.
+  const auto* value = std::get_if<double>(&input.instruction.operands[kValue]);
+  const bool zeros =
+      value != nullptr && *value == 0 && ByteSize(TileAt(input.instruction, kDst).dtype) == 2;
+  return EngineCycles(input, std::max(kMinIssueCycles, sbuf || zeros ? n / 2 : n));
 }
 
 }  // namespace
@@ -42,7 +47,8 @@ constinit const InstructionDef kDef_memset{
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
-    .cost_doc = "144 + N / 2 in SBUF, 144 + N in PSUM; GpSimd 150 + N",
+    .cost_doc =
+        "144 + max(64, N / 2) in SBUF and of 16-bit zeros, else 144 + max(64, N); GpSimd 150 + N",
     .source = "NKI 0.6 reference, nki.isa.memset",
 };
 

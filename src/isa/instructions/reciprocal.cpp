@@ -16,7 +16,8 @@ Status Check(const Instruction& instruction, Target) {
 }
 
 double Cost(const CostInput& input) {
-  return EngineCycles(input, 8 * static_cast<double>(input.elements[kDst]));
+  return EngineCycles(input,
+                      std::max(kMinIssueCycles, 8 * static_cast<double>(input.elements[kDst])));
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ constinit const InstructionDef kDef_reciprocal{
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
-    .cost_doc = "144 + 8 N",
+    .cost_doc = "144 + max(64, 8 N)",
     .source = "NKI 0.6 reference, nki.isa.reciprocal",
 };
 

@@ -62,7 +62,8 @@ constinit const InstructionDef kDef_tensor_scalar{
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
-    .cost_doc = "144 + N, N / 2 or N / 4 by performance mode; Scalar max(64, N); GpSimd 150 + N",
+    .cost_doc =
+        "144 + max(64, N), N / 2 or N / 4 by performance mode; Scalar max(64, N); GpSimd 150 + N",
     .source = "NKI 0.6 reference, nki.isa.tensor_scalar",
 };
 

@@ -37,7 +37,8 @@ Status Check(const Instruction& instruction, Target) {
 }
 
 double Cost(const CostInput& input) {
-  return EngineCycles(input, static_cast<double>(input.elements[kDst]) + 64);
+  return EngineCycles(input,
+                      std::max(kMinIssueCycles, static_cast<double>(input.elements[kDst])) + 64);
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ constinit const InstructionDef kDef_tensor_scalar_reduce{
     .operands = kOperands,
     .check = Check,
     .cost = Cost,
-    .cost_doc = "144 + N + 64",
+    .cost_doc = "144 + max(64, N) + 64",
     .source = "NKI 0.6 reference, nki.isa.tensor_scalar_reduce",
 };
 
