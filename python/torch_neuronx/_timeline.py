@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -31,6 +32,36 @@ class Timeline:
     @property
     def duration_ps(self) -> int:
         return max((event.end_ps for event in self.events), default=0)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the events in Chrome's trace-event format, for Perfetto or chrome://tracing.
+
+        A process is a device, a row one of its engines; times are microseconds.
+        """
+        rows = list(dict.fromkeys([*_ENGINES.values(), "DMA"]))
+        trace: list[dict[str, object]] = []
+        for device in sorted({event.device for event in self.events}):
+            names = [("process_name", 0, f"neuron:{device}")]
+            names += [("thread_name", tid, row) for tid, row in enumerate(rows)]
+            trace += [
+                {"ph": "M", "name": what, "pid": device, "tid": tid, "args": {"name": name}}
+                for what, tid, name in names
+            ]
+        trace += [
+            {
+                "ph": "X",
+                "name": event.instruction,
+                "cat": event.op,
+                "pid": event.device,
+                "tid": rows.index(event.engine),
+                "ts": event.start_ps / 1e6,
+                "dur": (event.end_ps - event.start_ps) / 1e6,
+                "args": {"op": event.op},
+            }
+            for event in self.events
+        ]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"displayTimeUnit": "ns", "traceEvents": trace}, file)
 
 
 _ENGINES = {"tensor": "Tensor", "vector": "Vector", "scalar": "Scalar", "gpsimd": "GpSimd"}

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "commands/arguments.h"
 #include "commands/files.h"
 #include "commands/utilisation.h"
@@ -17,6 +18,8 @@ constexpr OptionRow kOptions[] = {
     {"signature", "s", false, "", "Only the program's arguments."},
     {"utilisation", "u", false, "",
      "How busy engines, HBM and memories on chip are, by the model."},
+    {"trace", "t", true, "",
+     "File for the modelled time line of one execution, for Perfetto or chrome://tracing."},
     {"help", "h", false, "", "This text."},
 };
 
@@ -35,8 +38,13 @@ std::string SignatureText(const compiler::Signature& signature) {
   return text;
 }
 
-// Modelled time of one execution alone; 0 if run-time values decide.
-StatusOr<int64_t> DurationPs(const std::string& container) {
+// What the model says of one execution alone.
+struct Modelled {
+  int64_t duration_ps = 0;  // 0 if run-time values decide
+  std::string events;       // a list in Chrome's trace-event format
+};
+
+StatusOr<Modelled> ModelledExecution(const std::string& container) {
   const StatusOr<const nrt::Library*>& library = nrt::GetLibrary();
   NEURON_RETURN_IF_ERROR(library.status());
   const nrt::Library& nrt = **library;
@@ -46,10 +54,33 @@ StatusOr<int64_t> DurationPs(const std::string& container) {
   nrt_model_t* model = nullptr;
   NEURON_RETURN_IF_ERROR(
       nrt.Check(nrt.nrt_load(container.data(), container.size(), 0, 1, &model), "nrt_load"));
-  const auto duration = static_cast<int64_t>(nrt.nrt_emulator_last_duration_ps(model));
+  const Modelled modelled = {
+      .duration_ps = static_cast<int64_t>(nrt.nrt_emulator_last_duration_ps(model)),
+      .events = nrt.nrt_emulator_trace(model)};
   NEURON_RETURN_IF_ERROR(nrt.Check(nrt.nrt_unload(model), "nrt_unload"));
   nrt.nrt_close();
-  return duration;
+  return modelled;
+}
+
+// The events, and before them the names of processes (cores) and rows (engines, DMA queues).
+std::string TraceText(const std::string& name, size_t cores, const std::string& events) {
+  constexpr int kFirstQueue = 16, kDmaQueues = 8;  // timeline.cpp
+  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
+  const auto add = [&](const char* what, size_t core, int row, const std::string& value) {
+    text += StrCat(text.ends_with('[') ? "" : ",", "{\"ph\": \"M\", \"name\": \"", what,
+                   "\", \"pid\": ", core, ", \"tid\": ", row,
+                   ", \"args\": {\"name\": ", JsonQuoted(value), "}}");
+  };
+  for (size_t core = 0; core < cores; ++core) {
+    add("process_name", core, 0, StrCat(name, ", NeuronCore ", core));
+    for (int e = 1; e < isa::kNumEngines; ++e)
+      if (static_cast<isa::Engine>(e) != isa::Engine::kDma)
+        add("thread_name", core, e, std::string(isa::EngineName(static_cast<isa::Engine>(e))));
+    for (int queue = 0; queue < kDmaQueues; ++queue)
+      add("thread_name", core, kFirstQueue + queue, StrCat("DMA queue ", queue));
+  }
+  if (events.size() > 2) text += StrCat(",", events.substr(1, events.size() - 2));
+  return text + "]}\n";
 }
 
 Status Dump(const std::string& path, const Arguments& arguments) {
@@ -64,15 +95,21 @@ Status Dump(const std::string& path, const Arguments& arguments) {
   }
   if (arguments.given("signature")) return OkStatus();
   const bool utilisation = arguments.given("utilisation");
-  int64_t duration_ps = 0;
-  if (utilisation) {
-    NEURON_ASSIGN_OR_RETURN(duration_ps, DurationPs(container));
+  Modelled modelled;
+  if (utilisation || arguments.given("trace")) {
+    NEURON_ASSIGN_OR_RETURN(modelled, ModelledExecution(container));
+  }
+  if (arguments.given("trace")) {
+    NEURON_RETURN_IF_ERROR(
+        WriteFile(arguments.value("trace"),
+                  TraceText(programs->front().name, programs->size(), modelled.events)));
+    if (!utilisation) return OkStatus();
   }
   for (size_t core = 0; core < programs->size(); ++core) {
     if (programs->size() > 1) std::printf("; physical core %zu\n", core);
     const isa::Program& program = (*programs)[core];
     const std::string text =
-        utilisation ? UtilisationText(program, duration_ps) : isa::Disassemble(program);
+        utilisation ? UtilisationText(program, modelled.duration_ps) : isa::Disassemble(program);
     std::printf("%s", text.c_str());
   }
   return OkStatus();

@@ -37,8 +37,10 @@ class Scoreboard {
   };
   Meetings Walk(const int64_t* registers, std::span<const double> released_ns);
 
-  // Chrome-like list of events of that execution, at most `max_events`:
-  // [{"instruction": 3, "mnemonic": "tensor_tensor", "engine": "vector", "queue": 0,
+  // The instructions of that execution, at most `max_events`, in Chrome's trace-event format
+  // (complete events, microseconds; a row per engine and DMA queue), with fields of our own:
+  // [{"name": "tensor_tensor", "ph": "X", "ts": 0.000000, "dur": 0.000010, "pid": 0, "tid": 5,
+  //   "instruction": 3, "mnemonic": "tensor_tensor", "engine": "vector", "queue": 0,
   //   "start_ps": 0, "end_ps": 10, "source": "mlp.py:41", "core": 0}, ...]
   std::string TraceJson(const int64_t* registers, size_t max_events,
                         std::span<const double> released_ns = {}, int core = 0);

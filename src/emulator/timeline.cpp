@@ -1,6 +1,7 @@
 #include "emulator/timeline.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 
 #include "base/json.h"
@@ -156,17 +157,36 @@ void Timeline::Shift(double by) {
       }
 }
 
+namespace {
+
+// Microseconds with every picosecond, as the trace-event format wants its times.
+std::string MicrosecondsOf(int64_t ps) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%lld.%06lld", static_cast<long long>(ps / 1'000'000),
+                static_cast<long long>(ps % 1'000'000));
+  return text;
+}
+
+}  // namespace
+
 std::string Timeline::EventsJson(int core) const {
+  constexpr int kFirstQueue = 16;  // a viewer's rows: the engines, then the DMA queues
   std::string json = "[";
   for (const Event& event : events_) {
     const isa::Instruction& instruction = program_.instructions[event.instruction];
     const std::string& source =
         instruction.source < program_.sources.size() ? program_.sources[instruction.source] : "";
-    json += StrCat(json.size() > 1 ? "," : "", "{\"instruction\":", event.instruction,
-                   ",\"mnemonic\":\"", isa::DefOf(instruction.opcode).mnemonic, "\",\"engine\":\"",
-                   isa::EngineName(event.engine), "\",\"queue\":", event.queue,
-                   ",\"start_ps\":", static_cast<int64_t>(event.start * 1000),
-                   ",\"end_ps\":", static_cast<int64_t>(event.end * 1000),
+    const std::string_view mnemonic = isa::DefOf(instruction.opcode).mnemonic;
+    const auto start_ps = static_cast<int64_t>(event.start * 1000);
+    const auto end_ps = static_cast<int64_t>(event.end * 1000);
+    const int row = event.engine == isa::Engine::kDma ? kFirstQueue + event.queue
+                                                      : static_cast<int>(event.engine);
+    json += StrCat(json.size() > 1 ? "," : "", "{\"name\":\"", mnemonic,
+                   "\",\"ph\":\"X\",\"ts\":", MicrosecondsOf(start_ps),
+                   ",\"dur\":", MicrosecondsOf(end_ps - start_ps), ",\"pid\":", core,
+                   ",\"tid\":", row, ",\"instruction\":", event.instruction, ",\"mnemonic\":\"",
+                   mnemonic, "\",\"engine\":\"", isa::EngineName(event.engine),
+                   "\",\"queue\":", event.queue, ",\"start_ps\":", start_ps, ",\"end_ps\":", end_ps,
                    ",\"source\":", JsonQuoted(source), ",\"core\":", core, "}");
   }
   return json + "]";

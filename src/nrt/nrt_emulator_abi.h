@@ -31,7 +31,8 @@ uint64_t nrt_emulator_last_duration_ps(const nrt_model_t* model);
 uint64_t nrt_emulator_copy_duration_ps(uint64_t bytes, bool host);
 
 // The instructions of the model's last execution on the modelled time line, as a JSON list of
-// {instruction, mnemonic, engine, queue, start_ps, end_ps, source}; the first 100,000 at most.
+// {instruction, mnemonic, engine, queue, start_ps, end_ps, source} and the fields of Chrome's
+// trace-event format {name, ph, ts, dur, pid, tid}; the first 100,000 at most.
 // Valid until the thread's next call.
 const char* nrt_emulator_trace(nrt_model_t* model);
 
