@@ -18,8 +18,16 @@ int64_t Value::dim(int64_t i) const {
 
 Builder::Builder(std::string name) : state_(std::make_unique<State>()) {
   state_->shared = std::make_shared<State::Shared>(std::move(name));
-  state_->computation = state_->shared->module.AddComputation("main");
-  state_->shared->module.set_entry(state_->computation);
+  state_->computation = state_->shared->module->AddComputation("main");
+  state_->shared->module->set_entry(state_->computation);
+}
+
+Builder Builder::Into(Computation* computation) {
+  auto state = std::make_unique<State>();
+  state->shared = std::make_shared<State::Shared>("");
+  state->shared->module = computation->parent();
+  state->computation = computation;
+  return Builder(std::move(state));
 }
 Builder::Builder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Builder::~Builder() = default;
@@ -32,15 +40,17 @@ void Builder::Fail(Status status) {
 void Builder::SetMetadata(std::string op) { state_->metadata = std::move(op); }
 
 void Builder::Alias(int64_t output, int64_t parameter) {
-  state_->shared->module.aliases().push_back({output, parameter});
+  state_->shared->module->aliases().push_back({output, parameter});
 }
 
 StatusOr<Module> Builder::Build(Value root) && {
   if (!root.valid()) Fail(InvalidArgument("hlo::Builder: the root is undefined"));
   if (!status_.ok()) return status_;
   state_->computation->set_root(root.instruction());
-  NEURON_RETURN_IF_ERROR(Verify(state_->shared->module));
-  return std::move(state_->shared->module);
+  NEURON_CHECK(state_->shared->module == &state_->shared->owned, "a builder into ",
+               state_->computation->name(), " owns no module");
+  NEURON_RETURN_IF_ERROR(Verify(state_->shared->owned));
+  return std::move(state_->shared->owned);
 }
 
 StatusOr<Module> Builder::BuildTuple(std::span<const Value> roots) && {
@@ -90,7 +100,7 @@ Computation* Builder::SubComputation(
   auto state = std::make_unique<State>();
   state->shared = state_->shared;
   state->metadata = state_->metadata;
-  state->computation = state_->shared->module.AddComputation(std::move(name));
+  state->computation = state_->shared->module->AddComputation(std::move(name));
   Computation* computation = state->computation;
   Builder inner(std::move(state));
   inner.status_ = status_;

@@ -42,6 +42,11 @@ class Builder {
   ~Builder();
   Builder(Builder&&) noexcept;
 
+  // Appends to a computation that exists, behind its root: for passes, which replace uses, then
+  // sort and verify. Build is not for such a builder.
+  static Builder Into(Computation* computation);
+  static Value Of(Instruction* instruction) { return Value(instruction); }
+
   const Status& status() const { return status_; }
   void Fail(Status status);          // the first wins
   void SetMetadata(std::string op);  // of the instructions that follow

@@ -12,8 +12,9 @@ namespace neuron::hlo {
 
 struct Builder::State {
   struct Shared {
-    explicit Shared(std::string name) : module(std::move(name)) {}
-    Module module;
+    explicit Shared(std::string name) : owned(std::move(name)) {}
+    Module owned;
+    Module* module = &owned;  // or one that exists (Builder::Into)
     std::map<std::pair<Opcode, DType>, Computation*> combiners;
   };
   std::shared_ptr<Shared> shared;

@@ -75,6 +75,14 @@ void Computation::ReplaceOperand(Instruction* user, int64_t operand, Instruction
   AddUser(to->users_, user);
 }
 
+void Computation::RemoveParameter(Instruction* parameter) {
+  NEURON_CHECK(
+      parameter->opcode_ == Opcode::kParameter && parameter->users_.empty() && parameter != root_,
+      "parameter ", parameter->name_, " is used");
+  parent_->names_.erase(parameter->name_);
+  std::erase_if(instructions_, [&](const auto& i) { return i.get() == parameter; });
+}
+
 void Computation::RemoveDead() {
   std::unordered_set<const Instruction*> live;
   std::vector<Instruction*> pending;

@@ -86,6 +86,13 @@ struct Attributes {
   int fft_type = 0;                          // 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT
   std::vector<int64_t> fft_length;
   bool left_side = false, lower = false, unit_diagonal = false, transpose_a = false;
+  // Collectives: replicas that work together (none: all of them); collective-permute: pairs of
+  // source and target.
+  std::vector<std::vector<int64_t>> groups;
+  int64_t channel_id = 0;  // above 0: groups are of partitions, or of devices if so said
+  bool use_global_device_ids = false;
+  float epsilon = 0;          // batch-norm-*
+  int64_t feature_index = 0;  // batch-norm-*
   std::string custom_call_target;
   std::string backend_config;  // custom-call parameters, fusion kind
   bool operator==(const Attributes&) const = default;
@@ -144,6 +151,7 @@ class Computation {
   // `from`). `from` stays until RemoveDead().
   void ReplaceAllUses(Instruction* from, Instruction* to);
   void ReplaceOperand(Instruction* user, int64_t operand, Instruction* to);
+  void RemoveParameter(Instruction* parameter);  // which nothing uses
   void RemoveDead();         // drops what the root does not need; parameters stay
   void SortTopologically();  // after replacements that made an operand follow its user
   // users()[i] per instruction, computed now; order follows instructions().

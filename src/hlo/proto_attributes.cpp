@@ -1,6 +1,7 @@
 #include "hlo/proto_attributes.h"
 
 #include "hlo/proto_fields.h"
+#include "hlo/shape_rules.h"
 
 namespace neuron::hlo {
 namespace {
@@ -253,6 +254,70 @@ Status ReadTriangularSolve(std::string_view bytes, InstructionRecord& record) {
   return r.status();
 }
 
+Status ReadGroup(std::string_view bytes, std::vector<std::vector<int64_t>>& groups) {
+  std::vector<int64_t>& ids = groups.emplace_back();
+  WireReader r(bytes);
+  for (WireField f; r.Next(f);)
+    if (f.number == proto::replica_group::kIds) r.AppendInts(f, ids);
+  return r.status();
+}
+
+Status ReadPair(std::string_view bytes, std::vector<std::vector<int64_t>>& groups) {
+  namespace n = proto::source_target;
+  std::vector<int64_t>& pair = groups.emplace_back(2);
+  WireReader r(bytes);
+  for (WireField f; r.Next(f);) {
+    if (f.number == n::kSource) pair[0] = r.Int(f);
+    if (f.number == n::kTarget) pair[1] = r.Int(f);
+  }
+  return r.status();
+}
+
+// [groups, size] of an iota that is reshaped and transposed: "[2,4]<=[4,2]T(1,0)".
+Status ReadIotaGroups(std::string_view bytes, std::vector<std::vector<int64_t>>& groups) {
+  namespace n = proto::device_list;
+  constexpr int64_t kMostReplicas = 1 << 20;
+  int64_t count = 0, size = 0;
+  std::vector<int64_t> dims, order;
+  WireReader r(bytes);
+  for (WireField f; r.Next(f);) {
+    if (f.number == n::kNumGroups) count = r.Int(f);
+    if (f.number == n::kGroupSize) size = r.Int(f);
+    if (f.number == n::kReshape) r.AppendInts(f, dims);
+    if (f.number == n::kTranspose) r.AppendInts(f, order);
+  }
+  NEURON_RETURN_IF_ERROR(r.status());
+  const auto total = CheckedElements(dims);
+  if (!total || dims.empty() || count < 1 || size < 1 || CheckedMultiply(count, size) != *total ||
+      *total > kMostReplicas || order.size() != dims.size() ||
+      !AreDistinctDimensions(order, static_cast<int64_t>(dims.size())))
+    return InvalidArgument(count, " groups of ", size, " replicas do not make up ", ListText(dims));
+  std::vector<int64_t> steps(dims.size(), 1), index(dims.size());
+  for (size_t d = dims.size() - 1; d-- > 0;) steps[d] = steps[d + 1] * dims[d + 1];
+  for (int64_t i = 0; i < *total; ++i) {
+    if (i % size == 0) groups.emplace_back();
+    int64_t id = 0;
+    for (size_t d = 0; d < order.size(); ++d) id += index[d] * steps[static_cast<size_t>(order[d])];
+    groups.back().push_back(id);
+    for (size_t d = order.size(); d-- > 0;) {
+      if (++index[d] < dims[static_cast<size_t>(order[d])]) break;
+      index[d] = 0;
+    }
+  }
+  return OkStatus();
+}
+
+Status ReadDeviceList(std::string_view bytes, std::vector<std::vector<int64_t>>& groups) {
+  namespace n = proto::device_list;
+  groups.clear();  // the older field says the same
+  WireReader r(bytes);
+  for (WireField f; r.Next(f);) {
+    if (f.number == n::kGroups) NEURON_RETURN_IF_ERROR(ReadGroup(r.Bytes(f), groups));
+    if (f.number == n::kIota) NEURON_RETURN_IF_ERROR(ReadIotaGroups(r.Bytes(f), groups));
+  }
+  return r.status();
+}
+
 Status ReadComparison(std::string_view text, Comparison& comparison) {
   constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
   for (size_t i = 0; i < std::size(kDirections); ++i) {
@@ -382,12 +447,27 @@ Status ReadField(WireReader& r, const WireField& f, InstructionRecord& record) {
     case n::kRngAlgorithm:
       a.rng_algorithm = static_cast<int>(r.Int(f));
       break;
-    case n::kOperandShapesWithLayout:
-      return ReadShape(r.Bytes(f), Layout::kRowMajor).status();
     case n::kReplicaGroups:
+      return ReadGroup(r.Bytes(f), a.groups);
     case n::kSourceTargetPairs:
+      return ReadPair(r.Bytes(f), a.groups);
     case n::kCollectiveDevices:
-      return Unimplemented("collectives over groups of devices are not read yet");
+      return ReadDeviceList(r.Bytes(f), a.groups);
+    case n::kIotaDevices:
+      a.groups.clear();
+      return ReadIotaGroups(r.Bytes(f), a.groups);
+    case n::kChannelId:
+      a.channel_id = r.Int(f);
+      break;
+    case n::kUseGlobalDeviceIds:
+      a.use_global_device_ids = r.Bool(f);
+      break;
+    case n::kEpsilon:
+      a.epsilon = r.Float(f);
+      break;
+    case n::kFeatureIndex:
+      a.feature_index = r.Int(f);
+      break;
     default:
       break;  // hints, shardings and schedules
   }
@@ -404,6 +484,7 @@ void DropUnused(InstructionRecord& record) {
   }
   if (record.opcode != "gather") a.gather = {};
   if (record.opcode != "scatter") a.scatter = {};
+  if (!record.opcode.starts_with("batch-norm-")) a.feature_index = 0;
   if (record.opcode != "convolution") {
     a.convolution = {};
     a.feature_group_count = a.batch_group_count = 1;

@@ -8,9 +8,10 @@
 
 namespace neuron::hlo {
 
-// Layouts are advice except where bytes meet the outside: there they must be row major.
-enum class Layout : uint8_t { kIgnored, kRowMajor };
-StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout = Layout::kIgnored, int depth = 0);
+// Layouts are advice except where bytes meet the outside: `order`, if given, gets the dimensions
+// from the outermost in memory to the innermost, nothing for row major.
+StatusOr<Shape> ReadShape(std::string_view bytes, std::vector<int64_t>* order = nullptr,
+                          int depth = 0);
 StatusOr<Literal> ReadLiteral(std::string_view bytes);
 
 // An instruction as it is written, its references still numbers.

@@ -38,14 +38,25 @@ constexpr Field kName = 1, kOpcode = 2, kShape = 3, kMetadata = 7, kLiteral = 8,
                 kParameterNumber = 9, kFusionKind = 11, kTupleIndex = 13, kDimensions = 14,
                 kWindow = 15, kConvolution = 16, kSliceDimensions = 17, kExponentBits = 18,
                 kMantissaBits = 19, kDynamicSliceSizes = 20, kPadding = 21, kDistribution = 23,
-                kCustomCallTarget = 28, kDot = 30, kFftType = 31, kFftLength = 32, kGather = 33,
-                kGatherSliceSizes = 34, kId = 35, kOperandIds = 36, kCalledIds = 38,
-                kBackendConfig = 43, kScatter = 48, kReplicaGroups = 49, kFeatureGroupCount = 50,
-                kSourceTargetPairs = 52, kOperandShapesWithLayout = 57, kBatchGroupCount = 58,
-                kTriangularSolve = 59, kIsStable = 60, kCholesky = 62, kComparisonDirection = 63,
-                kIndicesAreSorted = 67, kUniqueIndices = 69, kRngAlgorithm = 70,
-                kComparisonType = 72, kTopK = 81, kLargest = 85, kCollectiveDevices = 87;
+                kEpsilon = 24, kFeatureIndex = 25, kChannelId = 26, kCustomCallTarget = 28,
+                kDot = 30, kFftType = 31, kFftLength = 32, kGather = 33, kGatherSliceSizes = 34,
+                kId = 35, kOperandIds = 36, kCalledIds = 38, kBackendConfig = 43, kScatter = 48,
+                kReplicaGroups = 49, kFeatureGroupCount = 50, kSourceTargetPairs = 52,
+                kOperandShapesWithLayout = 57, kBatchGroupCount = 58, kTriangularSolve = 59,
+                kIsStable = 60, kCholesky = 62, kComparisonDirection = 63, kIndicesAreSorted = 67,
+                kUniqueIndices = 69, kRngAlgorithm = 70, kUseGlobalDeviceIds = 71,
+                kComparisonType = 72, kTopK = 81, kLargest = 85, kCollectiveDevices = 87, kIotaDevices = 92;
 }
+namespace replica_group {  // ReplicaGroup
+constexpr Field kIds = 1;
+}
+namespace source_target {  // HloInstructionProto.SourceTarget
+constexpr Field kSource = 1, kTarget = 2;
+}
+namespace device_list {  // CollectiveDeviceListProto and its IotaReplicaGroupListProto
+constexpr Field kGroups = 1, kIota = 2;
+constexpr Field kNumGroups = 1, kGroupSize = 2, kReshape = 3, kTranspose = 4;
+}  // namespace device_list
 namespace metadata {  // OpMetadata
 constexpr Field kOpName = 2;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "hlo/proto_attributes.h"
@@ -9,20 +10,71 @@ namespace {
 
 constexpr int kMaxTupleDepth = 32;
 
-Status CheckLayout(std::string_view bytes, const Shape& shape) {
-  std::vector<int64_t> minor_to_major;
+// Dimensions of `shape` from the outermost in memory to the innermost; empty: row major.
+StatusOr<std::vector<int64_t>> ReadLayout(std::string_view bytes, const Shape& shape) {
+  std::vector<int64_t> order;
   WireReader r(bytes);
   for (WireField f; r.Next(f);)
-    if (f.number == proto::layout::kMinorToMajor) r.AppendInts(f, minor_to_major);
+    if (f.number == proto::layout::kMinorToMajor) r.AppendInts(f, order);
   NEURON_RETURN_IF_ERROR(r.status());
-  for (size_t i = 0; i < minor_to_major.size(); ++i)
-    if (minor_to_major[i] != shape.rank() - 1 - static_cast<int64_t>(i))
-      return Unimplemented("layout ", ListText(minor_to_major), " of ", shape.ToString(),
-                           ": arrays are row major; transpose explicitly");
-  return OkStatus();
+  std::reverse(order.begin(), order.end());
+  if (!order.empty() && (static_cast<int64_t>(order.size()) != shape.rank() ||
+                         !AreDistinctDimensions(order, shape.rank())))
+    return InvalidArgument("layout ", ListText(order), " is no order of the dimensions of ",
+                           shape.ToString());
+  return std::is_sorted(order.begin(), order.end()) ? std::vector<int64_t>() : order;
 }
 
+// Elements that lie in memory as `order` says, row major.
+std::string RowMajor(const std::string& bytes, const Shape& shape,
+                     const std::vector<int64_t>& order) {
+  const auto size = static_cast<size_t>(ByteSize(shape.dtype));
+  const size_t rank = order.size();
+  std::vector<int64_t> steps(rank), index(rank);
+  int64_t step = 1;
+  for (size_t i = rank; i-- > 0;) {
+    steps[static_cast<size_t>(order[i])] = step;
+    step *= shape.dims[static_cast<size_t>(order[i])];
+  }
+  std::string out;
+  out.reserve(bytes.size());
+  for (int64_t n = shape.num_elements(); n > 0; --n) {
+    int64_t at = 0;
+    for (size_t d = 0; d < rank; ++d) at += index[d] * steps[d];
+    out.append(bytes, static_cast<size_t>(at) * size, size);
+    for (size_t d = rank; d-- > 0;) {
+      if (++index[d] < shape.dims[d]) break;
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+// Element types of XLA that no engine has, and what to use.
+struct ForeignDType {
+  int64_t number;
+  std::string_view name, instead;
+};
+constexpr ForeignDType kForeign[] = {
+    {14, "opaque", "arrays"},
+    {21, "s4", "s8"},
+    {22, "u4", "u8"},
+    {23, "f8e4m3b11fnuz", "f8e4m3"},
+    {24, "f8e5m2fnuz", "f8e5m2"},
+    {25, "f8e4m3fnuz", "f8e4m3"},
+    {26, "s2", "s8"},
+    {27, "u2", "u8"},
+    {29, "f8e3m4", "f8e4m3"},
+    {30, "s1", "s8"},
+    {31, "u1", "u8"},
+    {34, "buffer", "arrays"},
+};
+
 Status CheckArray(const Shape& shape) {
+  for (const ForeignDType& row : kForeign)
+    if (row.number == static_cast<int64_t>(shape.dtype))
+      return Unimplemented("element type ", row.number, " of xla.PrimitiveType, ", row.name,
+                           ", is none that a NeuronCore computes with; use ", row.instead);
   if (ByteSize(shape.dtype) == 0 || static_cast<int>(shape.dtype) >= 200)
     return Unimplemented("element type ", static_cast<int>(shape.dtype),
                          " of xla.PrimitiveType is not supported");
@@ -54,7 +106,7 @@ std::string BytesOfIntegers(DType dtype, const std::vector<int64_t>& values) {
 
 }  // namespace
 
-StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout_rule, int depth) {
+StatusOr<Shape> ReadShape(std::string_view bytes, std::vector<int64_t>* order, int depth) {
   namespace n = proto::shape;
   if (depth > kMaxTupleDepth) return InvalidArgument("a shape nests tuples deeper than ", depth);
   Shape shape;
@@ -77,7 +129,7 @@ StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout_rule, int depth)
         r.AppendInts(f, dynamic);
         break;
       case n::kTupleShapes: {
-        NEURON_ASSIGN_OR_RETURN(Shape element, ReadShape(r.Bytes(f), layout_rule, depth + 1));
+        NEURON_ASSIGN_OR_RETURN(Shape element, ReadShape(r.Bytes(f), nullptr, depth + 1));
         shape.elements.push_back(std::move(element));
         break;
       }
@@ -93,7 +145,9 @@ StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout_rule, int depth)
   shape.dtype = static_cast<DType>(element_type);
   shape.elements.clear();
   NEURON_RETURN_IF_ERROR(CheckArray(shape));
-  if (layout_rule == Layout::kRowMajor) NEURON_RETURN_IF_ERROR(CheckLayout(layout, shape));
+  if (order != nullptr) {
+    NEURON_ASSIGN_OR_RETURN(*order, ReadLayout(layout, shape));
+  }
   for (const int64_t d : dynamic)
     if (d != 0) shape.dynamic.assign(dynamic.begin(), dynamic.end());
   if (!shape.dynamic.empty() && shape.dynamic.size() != shape.dims.size())
@@ -104,10 +158,11 @@ StatusOr<Shape> ReadShape(std::string_view bytes, Layout layout_rule, int depth)
 StatusOr<Literal> ReadLiteral(std::string_view bytes) {
   namespace n = proto::literal;
   Shape shape;
+  std::vector<int64_t> order;
   WireReader shapes(bytes);
   for (WireField f; shapes.Next(f);) {
     if (f.number != n::kShape) continue;
-    NEURON_ASSIGN_OR_RETURN(shape, ReadShape(shapes.Bytes(f), Layout::kRowMajor));
+    NEURON_ASSIGN_OR_RETURN(shape, ReadShape(shapes.Bytes(f), &order));
   }
   NEURON_RETURN_IF_ERROR(shapes.status());
   if (!shape.is_array()) return Unimplemented("a constant of ", shape.ToString());
@@ -131,6 +186,7 @@ StatusOr<Literal> ReadLiteral(std::string_view bytes) {
   if (static_cast<int64_t>(data.size()) != shape.num_bytes())
     return InvalidArgument("a constant of ", shape.ToString(), " needs ", shape.num_bytes(),
                            " bytes, has ", data.size());
+  if (!order.empty()) data = RowMajor(data, shape, order);
   if (shape.dtype == DType::kPred)
     for (char& c : data) c = c != 0 ? 1 : 0;
   return Literal(std::move(shape), std::move(data));

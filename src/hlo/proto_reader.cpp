@@ -3,6 +3,7 @@
 #include "hlo/proto.h"
 #include "hlo/proto_attributes.h"
 #include "hlo/proto_fields.h"
+#include "hlo/shape_rules.h"
 
 namespace neuron::hlo {
 namespace {
@@ -75,13 +76,52 @@ Status ReadAliases(std::string_view bytes, Module& module) {
 
 // The program's own shapes say how the caller lays out its buffers. JAX leaves in the result the
 // layout of the last transpose and asks for row major when it compiles, so only parameters count.
-Status CheckProgramShape(std::string_view bytes) {
+// Per parameter the order of its dimensions in memory, empty for row major.
+StatusOr<std::vector<std::vector<int64_t>>> ReadParameterOrders(std::string_view bytes) {
   namespace n = proto::program_shape;
+  std::vector<std::vector<int64_t>> orders;
   WireReader r(bytes);
-  for (WireField f; r.Next(f);)
-    if (f.number == n::kParameters)
-      NEURON_RETURN_IF_ERROR(ReadShape(r.Bytes(f), Layout::kRowMajor).status());
-  return r.status();
+  for (WireField f; r.Next(f);) {
+    if (f.number != n::kParameters) continue;
+    std::vector<int64_t> order;
+    NEURON_RETURN_IF_ERROR(ReadShape(r.Bytes(f), &order).status());
+    orders.push_back(std::move(order));
+  }
+  NEURON_RETURN_IF_ERROR(r.status());
+  return orders;
+}
+
+// A parameter that is not row major becomes one of its dimensions in their order in memory, and a
+// transpose: inside, layouts are no matter.
+Status MakeRowMajor(Module& module, const std::vector<std::vector<int64_t>>& orders) {
+  Computation& entry = *module.entry();
+  bool changed = false;
+  for (Instruction* x : entry.Parameters()) {
+    const auto number = static_cast<size_t>(x->attributes().parameter_number);
+    if (number >= orders.size() || orders[number].empty() || !x->shape().is_array()) continue;
+    const std::vector<int64_t>& order = orders[number];
+    if (static_cast<int64_t>(order.size()) != x->shape().rank()) continue;  // of another shape
+    for (const InputOutputAlias& alias : module.aliases())
+      if (alias.parameter == static_cast<int64_t>(number))
+        return Unimplemented("parameter ", number, " has the layout ", ListText(order),
+                             " and is aliased to a result; a result is row major");
+    Shape shape = x->shape();
+    Attributes transpose;
+    transpose.dimensions.resize(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      shape.dims[i] = x->shape().dims[static_cast<size_t>(order[i])];
+      transpose.dimensions[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    }
+    Shape logical = x->shape();
+    Instruction* stored = entry.Add(Opcode::kParameter, std::move(shape), {}, x->attributes());
+    Instruction* view =
+        entry.Add(Opcode::kTranspose, std::move(logical), {stored}, std::move(transpose));
+    entry.ReplaceAllUses(x, view);
+    entry.RemoveParameter(x);
+    changed = true;
+  }
+  if (changed) entry.SortTopologically();
+  return OkStatus();
 }
 
 // Ids become pointers. An instruction id is unique in its computation; JAX adds the computation's
@@ -120,7 +160,12 @@ class Linker {
   Status Add(Computation& c, InstructionRecord& i,
              std::unordered_map<int64_t, Instruction*>& by_id) const {
     const std::optional<Opcode> opcode = OpcodeFromName(i.opcode);
-    if (!opcode) return Unimplemented("opcode '", i.opcode, "' is not supported");
+    if (!opcode) {
+      const std::string_view why = WhyNoOpcode(i.opcode);
+      return Unimplemented("opcode '", i.opcode, "' is not supported",
+                           why.empty() ? "; XLA's documentation knows none of this name" : ": ",
+                           why);
+    }
     std::vector<Instruction*> operands;
     for (const int64_t id : i.operand_ids) {
       const auto found = by_id.find(id);
@@ -155,6 +200,7 @@ StatusOr<Module> FromProto(std::string_view bytes) {
   int64_t entry_id = 0;
   std::vector<ComputationRecord> computations;
   std::string_view aliases;
+  std::vector<std::vector<int64_t>> orders;
   WireReader r(bytes);
   for (WireField f; r.Next(f);) {
     switch (f.number) {
@@ -167,9 +213,10 @@ StatusOr<Module> FromProto(std::string_view bytes) {
       case n::kAlias:
         aliases = r.Bytes(f);
         break;
-      case n::kProgramShape:
-        NEURON_RETURN_IF_ERROR(CheckProgramShape(r.Bytes(f)));
+      case n::kProgramShape: {
+        NEURON_ASSIGN_OR_RETURN(orders, ReadParameterOrders(r.Bytes(f)));
         break;
+      }
       case n::kComputations: {
         NEURON_ASSIGN_OR_RETURN(ComputationRecord record, ReadComputation(r.Bytes(f)));
         computations.push_back(std::move(record));
@@ -189,6 +236,7 @@ StatusOr<Module> FromProto(std::string_view bytes) {
   NEURON_ASSIGN_OR_RETURN(Computation* const entry, linker.Find(entry_id));
   module.set_entry(entry);
   NEURON_RETURN_IF_ERROR(ReadAliases(aliases, module));
+  NEURON_RETURN_IF_ERROR(MakeRowMajor(module, orders));
   NEURON_RETURN_IF_ERROR(Verify(module));
   return module;
 }

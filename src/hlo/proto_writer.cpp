@@ -180,6 +180,25 @@ void WriteCholesky(WireWriter& w, const Attributes& a) {
   w.Message(proto::instruction::kCholesky, options);
 }
 
+void WriteCollective(WireWriter& w, const Instruction& i) {
+  namespace f = proto::instruction;
+  const Attributes& a = i.attributes();
+  const bool pairs =
+      i.opcode() == Opcode::kCollectivePermute || i.opcode() == Opcode::kCollectivePermuteStart;
+  for (const std::vector<int64_t>& group : a.groups) {
+    WireWriter inner;
+    if (pairs) {
+      inner.Int(proto::source_target::kSource, group[0]);
+      inner.Int(proto::source_target::kTarget, group[1]);
+    } else {
+      inner.Ints(proto::replica_group::kIds, group);
+    }
+    w.Message(pairs ? f::kSourceTargetPairs : f::kReplicaGroups, inner);
+  }
+  w.Int(f::kChannelId, a.channel_id);
+  w.Int(f::kUseGlobalDeviceIds, a.use_global_device_ids);
+}
+
 // The attributes that belong to the opcode.
 void WriteAttributes(WireWriter& w, const Instruction& i) {
   namespace f = proto::instruction;
@@ -256,6 +275,23 @@ void WriteAttributes(WireWriter& w, const Instruction& i) {
     case Opcode::kCustomCall:
       w.Text(f::kCustomCallTarget, a.custom_call_target);
       w.Bytes(f::kBackendConfig, a.backend_config);
+      break;
+    case Opcode::kBatchNormGrad:
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormTraining:
+      w.Float(f::kEpsilon, a.epsilon);
+      w.Int(f::kFeatureIndex, a.feature_index);
+      break;
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+    case Opcode::kAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
+    case Opcode::kReduceScatter:
+      WriteCollective(w, i);
       break;
     case Opcode::kFusion:
       w.Text(f::kFusionKind, a.backend_config);

@@ -39,10 +39,24 @@ StatusOr<Shape> Dispatch(const ShapeQuery& q) {
     case Opcode::kCustomCall:
     case Opcode::kRng:
     case Opcode::kDynamicReshape:
-    case Opcode::kAllGather:
-    case Opcode::kAllToAll:
-    case Opcode::kReduceScatter:
       return Stated(q);
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+    case Opcode::kAllGatherDone:
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+    case Opcode::kAllReduceDone:
+    case Opcode::kAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
+    case Opcode::kCollectivePermuteDone:
+    case Opcode::kReduceScatter:
+      return InferCollectiveShape(q);
+    case Opcode::kBatchNormGrad:
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormTraining:
+      return InferBatchNormShape(q);
     case Opcode::kConstant:
       return InferConstant(q);
     case Opcode::kIota:

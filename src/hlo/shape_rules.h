@@ -27,7 +27,9 @@ StatusOr<Shape> InferIndexingShape(const ShapeQuery& q);     // dynamic slices, 
 StatusOr<Shape> InferReductionShape(const ShapeQuery& q);    // reduce, reduce-window, sort, map
 StatusOr<Shape> InferContractionShape(const ShapeQuery& q);  // dot, convolution
 StatusOr<Shape> InferLinalgShape(const ShapeQuery& q);       // fft, triangular-solve, cholesky
-StatusOr<Shape> InferStructureShape(const ShapeQuery& q);    // tuple, while, call, collectives
+StatusOr<Shape> InferCollectiveShape(const ShapeQuery& q);   // shape_collective.cpp
+StatusOr<Shape> InferBatchNormShape(const ShapeQuery& q);    // shape_batch_norm.cpp
+StatusOr<Shape> InferStructureShape(const ShapeQuery& q);    // tuple, while, call
 
 // "add(f32[2], f32[3]): " followed by the parts.
 template <typename... Parts>

@@ -59,13 +59,6 @@ StatusOr<Shape> InferRngBitGenerator(const ShapeQuery& q) {
   return *stated;
 }
 
-StatusOr<Shape> InferAllReduce(const ShapeQuery& q) {
-  if (q.operands.empty() || q.called.size() != 1)
-    return ShapeError(q, "needs operands and one combiner");
-  if (q.operands.size() == 1) return q.operand(0);
-  return Shape::Tuple({q.operands.begin(), q.operands.end()});
-}
-
 }  // namespace
 
 StatusOr<Shape> InferStructureShape(const ShapeQuery& q) {
@@ -83,12 +76,7 @@ StatusOr<Shape> InferStructureShape(const ShapeQuery& q) {
       return InferCall(q);
     case Opcode::kRngBitGenerator:
       return InferRngBitGenerator(q);
-    case Opcode::kAllReduce:
-      return InferAllReduce(q);
     case Opcode::kOptimizationBarrier:
-      return q.operand(0);
-    case Opcode::kCollectivePermute:
-      if (q.operands.size() != 1) return ShapeError(q, "takes one operand");
       return q.operand(0);
     case Opcode::kPartitionId:
     case Opcode::kReplicaId:

@@ -1,5 +1,6 @@
 #include "hlo/text_attributes.h"
 
+#include <cstdio>
 #include <functional>
 
 #include "hlo/shape_rules.h"
@@ -128,6 +129,21 @@ void AddTriangularSolve(Texts& texts, const Attributes& a) {
   texts.emplace_back(a.transpose_a ? "transpose_a=TRANSPOSE" : "transpose_a=NO_TRANSPOSE");
 }
 
+std::string FloatText(float value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+  return text;
+}
+
+void AddCollective(Texts& texts, const char* what, const Attributes& a) {
+  AddCount(texts, "channel_id", a.channel_id, 0);
+  std::string groups;
+  for (const auto& group : a.groups) groups += (groups.empty() ? "" : ",") + ListText(group);
+  texts.push_back(std::string(what) + "={" + groups + "}");
+  AddFlag(texts, "use_global_device_ids", a.use_global_device_ids);
+  AddList(texts, "dimensions", a.dimensions);
+}
+
 void AddCalled(Texts& texts, const Instruction& i) {
   const std::vector<Computation*>& called = i.called();
   if (called.empty()) return;
@@ -243,6 +259,25 @@ void AddOwn(Texts& texts, const Instruction& i) {
       break;
     case Opcode::kCustomCall:
       texts.push_back("custom_call_target=\"" + a.custom_call_target + "\"");
+      break;
+    case Opcode::kBatchNormGrad:
+    case Opcode::kBatchNormInference:
+    case Opcode::kBatchNormTraining:
+      texts.push_back("epsilon=" + FloatText(a.epsilon));
+      texts.push_back("feature_index=" + std::to_string(a.feature_index));
+      break;
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+    case Opcode::kAllToAll:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kReduceScatter:
+      AddCollective(texts, "replica_groups", a);
+      break;
+    case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
+      AddCollective(texts, "source_target_pairs", a);
       break;
     case Opcode::kFusion:
       texts.push_back("kind=" + a.backend_config);

@@ -1,5 +1,7 @@
 #include "hlo/wire.h"
 
+#include <bit>
+
 namespace neuron::hlo {
 
 void WireWriter::Varint(uint64_t value) {
@@ -11,6 +13,13 @@ void WireWriter::Int(uint32_t field, int64_t value) {
   if (value == 0) return;
   Varint(uint64_t{field} << 3);
   Varint(static_cast<uint64_t>(value));
+}
+
+void WireWriter::Float(uint32_t field, float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (bits == 0) return;
+  Varint(uint64_t{field} << 3 | static_cast<uint64_t>(WireType::kFixed32));
+  for (int byte = 0; byte < 4; ++byte) data_.push_back(static_cast<char>(bits >> (8 * byte)));
 }
 
 void WireWriter::Text(uint32_t field, std::string_view value) {
@@ -88,6 +97,16 @@ std::string_view WireReader::Bytes(const WireField& field) {
   if (field.type == WireType::kBytes) return field.bytes;
   Fail(StrCat("field ", field.number, " is no text or message"));
   return {};
+}
+
+float WireReader::Float(const WireField& field) {
+  if (field.type != WireType::kFixed32) {
+    Fail(StrCat("field ", field.number, " is no float"));
+    return 0;
+  }
+  uint32_t bits = 0;
+  for (size_t byte = 4; byte-- > 0;) bits = bits << 8 | static_cast<uint8_t>(field.bytes[byte]);
+  return std::bit_cast<float>(bits);
 }
 
 void WireReader::AppendInts(const WireField& field, std::vector<int64_t>& values) {

@@ -20,6 +20,7 @@ class WireWriter {
   void Text(uint32_t field, std::string_view value);           // omitted if empty; also messages
   void Message(uint32_t field, const WireWriter& value);       // written even if empty
   void Ints(uint32_t field, std::span<const int64_t> values);  // packed; omitted if empty
+  void Float(uint32_t field, float value);                     // omitted if +0
   void Bytes(uint32_t field, std::string_view value) { Text(field, value); }
 
   const std::string& data() const { return data_; }
@@ -51,6 +52,7 @@ class WireReader {
 
   // The value of `field` as this type. A field of another wire type is an error kept in status().
   int64_t Int(const WireField& field);
+  float Float(const WireField& field);
   bool Bool(const WireField& field) { return Int(field) != 0; }
   std::string_view Bytes(const WireField& field);
   void AppendInts(const WireField& field, std::vector<int64_t>& values);  // packed or not
