@@ -8,6 +8,7 @@
 #include "commands/arguments.h"
 #include "commands/files.h"
 #include "compiler/compiler.h"
+#include "compiler/refusals.h"
 #include "hlo/proto.h"
 #include "isa/target.h"
 
@@ -25,7 +26,20 @@ constexpr OptionRow kOptions[] = {
     {"dump-directory", "", true, "", "Directory for the module after each pass, as text."},
     {"optlevel", "O", true, "2", "1, 2 or 3; all give the same program."},
     {"model-type", "", true, "generic", "generic, transformer or unet-inference; no effect."},
-    {"auto-cast", "", true, "none", "none: matmuls keep their dtypes."},
+    {"auto-cast", "", true, "none",
+     "fp32 work in a narrower format: none, matmult (dots and convolutions) or all."},
+    {"auto-cast-type", "", true, "bf16", "That format: bf16, fp16, tf32 or fp8_e4m3."},
+    {"native-int64", "", true, "default", "64-bit integers are native; disabled has no effect."},
+    {"implicit-integer-downcast", "", true, "default",
+     "Integers keep their width; all or a list has no effect."},
+    {"distribution-strategy", "", true, "", "llm-training or nemo; no effect."},
+    {"enable-mixed-precision-accumulation", "", false, "", "Sums of 16-bit floats are fp32: on."},
+    {"disable-mixed-precision-accumulation", "", false, "", "No effect: sums stay fp32."},
+    {"enable-saturate-infinity", "", false, "", "No effect: of trn1 only."},
+    {"enable-fast-context-switch", "", false, "", "No effect: constants are part of the program."},
+    {"enable-fast-loading-neuron-binaries", "", false, "",
+     "No effect: programs are not compressed."},
+    {"logfile", "", true, "", "File for what the command says, beside standard error."},
     {"verbose", "", true, "warning", "info prints what was written."},
     {"help", "h", false, "", "This text."},
 };
@@ -50,6 +64,64 @@ StatusOr<std::vector<int64_t>> Numbers(const std::string& text) {
   return numbers;
 }
 
+template <typename T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+using CastName = Named<compiler::AutoCast>;
+using CastTypeName = Named<DType>;
+constexpr CastName kCasts[] = {{"none", compiler::AutoCast::kNone},
+                               {"matmult", compiler::AutoCast::kMatmult},
+                               {"all", compiler::AutoCast::kAll}};
+constexpr CastTypeName kCastTypes[] = {{"bf16", DType::kBF16},
+                                       {"fp16", DType::kF16},
+                                       {"tf32", DType::kTF32},
+                                       {"fp8_e4m3", DType::kF8E4M3}};
+
+template <typename T>
+StatusOr<T> Choice(const Arguments& arguments, std::string_view option,
+                   std::span<const Named<T>> choices) {
+  std::string names;
+  for (const Named<T>& choice : choices) {
+    if (choice.name == arguments.value(option)) return choice.value;
+    names += StrCat(names.empty() ? "" : ", ", choice.name);
+  }
+  return InvalidArgument("--", option, " should be one of ", names, "; got '",
+                         arguments.value(option), "'");
+}
+
+// Options of neuronx-cc that change nothing here, where somebody counts on a change.
+struct Ineffective {
+  std::string_view option, value;  // any value if ""
+  std::string_view but;
+  std::string_view unless = "default";  // this value asks for nothing
+};
+constexpr Ineffective kIneffective[] = {
+    {"native-int64", "disabled", "64-bit integers are computed with 64 bits"},
+    {"implicit-integer-downcast", "", "integers keep their width", "none"},
+    {"disable-mixed-precision-accumulation", "", "sums of 16-bit floats are accumulated in fp32"},
+    {"enable-saturate-infinity", "", "infinities stay infinities (trn1 alone has this mode)"},
+};
+
+std::string NotesOn(const Arguments& arguments) {
+  std::string notes;
+  for (const Ineffective& row : kIneffective) {
+    const std::string value = arguments.value(row.option);
+    if (!arguments.given(row.option) || value == "default" || value == row.unless) continue;
+    if (!row.value.empty() && value != row.value) continue;
+    notes += StrCat("neuron-compile: note: --", row.option, " has no effect: ", row.but, "\n");
+  }
+  return notes;
+}
+
+// The opcodes that compile, as XlaBuilder spells them.
+void ListOperators() {
+  for (const hlo::Opcode opcode : hlo::AllOpcodes())
+    if (!compiler::IsRefused(opcode))
+      std::printf("%s\n", std::string(hlo::OpcodeBuilderName(opcode)).c_str());
+}
+
 StatusOr<compiler::Options> OptionsFrom(const Arguments& arguments) {
   compiler::Options options;
   if (arguments.value("framework") != "XLA")
@@ -65,14 +137,17 @@ StatusOr<compiler::Options> OptionsFrom(const Arguments& arguments) {
   const std::string lnc = arguments.value("lnc");
   if (lnc != "1" && lnc != "2") return InvalidArgument("--lnc should be 1 or 2, got '", lnc, "'");
   options.lnc = lnc[0] - '0';
-  if (arguments.value("auto-cast") != "none")
-    return InvalidArgument("--auto-cast should be none, got '", arguments.value("auto-cast"),
-                           "': cast in the model (torch.autocast) instead");
+  NEURON_ASSIGN_OR_RETURN(options.auto_cast,
+                          Choice(arguments, "auto-cast", std::span<const CastName>(kCasts)));
+  NEURON_ASSIGN_OR_RETURN(
+      options.auto_cast_type,
+      Choice(arguments, "auto-cast-type", std::span<const CastTypeName>(kCastTypes)));
   const std::string level = arguments.value("optlevel");
   if (level != "1" && level != "2" && level != "3")
     return InvalidArgument("--optlevel should be 1, 2 or 3, got '", level, "'");
   options.relaxed = arguments.given("relaxed");
   options.dump_directory = arguments.value("dump-directory");
+  options.verify = true;
   return options;
 }
 
@@ -86,13 +161,18 @@ int Main(const std::vector<std::string>& words) {
   if (arguments->given("help") || words.empty()) {
     std::printf(
         "neuron-compile compile --framework XLA --target trn2 FILE.hlo.pb "
-        "[--output FILE.neff]\nneuron-compile --version\n\n%s",
+        "[--output FILE.neff]\nneuron-compile list-operators --framework XLA\n"
+        "neuron-compile --version\n\n%s",
         HelpText(kOptions).c_str());
     return words.empty() ? 2 : 0;
   }
   const std::vector<std::string>& files = arguments->files();
+  if (files.size() == 1 && files[0] == "list-operators") {
+    ListOperators();
+    return 0;
+  }
   if (files.empty() || files[0] != "compile")
-    return Usage(InvalidArgument("the first word should be 'compile', got '",
+    return Usage(InvalidArgument("the first word should be 'compile' or 'list-operators', got '",
                                  files.empty() ? "" : files[0], "'"));
   if (files.size() != 2)
     return Usage(
@@ -120,10 +200,17 @@ int Main(const std::vector<std::string>& words) {
     if (!compiled.ok()) return compiled.status().WithPrefix(files[1] + ": ");
     return WriteFile(arguments->value("output"), compiler::ToContainer(*compiled));
   };
-  if (const Status status = compile(); !status.ok()) {
-    std::fprintf(stderr, "neuron-compile: %s\n", status.ToString().c_str());
-    return 1;
+  const Status status = compile();
+  std::string said = NotesOn(*arguments);
+  if (!status.ok()) said += StrCat("neuron-compile: ", status.ToString(), "\n");
+  std::fputs(said.c_str(), stderr);
+  if (arguments->given("logfile")) {
+    said +=
+        StrCat(files[1], status.ok() ? ": Compiler status PASS\n" : ": Compiler status ERROR\n");
+    if (const Status written = WriteFile(arguments->value("logfile"), said); !written.ok())
+      return Usage(written);
   }
+  if (!status.ok()) return 1;
   if (arguments->value("verbose") == "info")
     std::printf("%s: written\n", arguments->value("output").c_str());
   return 0;

@@ -127,7 +127,8 @@ class Canonicaliser {
                        leaves.begin() + static_cast<int64_t>(begin + n)};
         return OkStatus();
       }
-      case Opcode::kCall: {
+      case Opcode::kCall:
+      case Opcode::kFusion: {
         const Computation& callee = *x.called()[0];
         const auto parameters = callee.Parameters();
         for (size_t i = 0; i < parameters.size(); ++i)

@@ -4,15 +4,18 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/auto_cast.h"
 #include "compiler/buffers.h"
 #include "compiler/canonicalise.h"
 #include "compiler/chain.h"
 #include "compiler/control_flow.h"
+#include "compiler/expand.h"
 #include "compiler/hero.h"
 #include "compiler/kernel_plan.h"
 #include "compiler/loop_body.h"
 #include "compiler/movement.h"
 #include "compiler/placement.h"
+#include "compiler/verify.h"
 #include "compiler/wide_kernel.h"
 #include "hlo/extent.h"
 
@@ -89,7 +92,7 @@ Status EmitKernels(EmitContext& ctx, const std::string& name, const std::vector<
         status = EmitChain(ctx, kernel);
         break;
     }
-    if (!status.ok()) return status.WithPrefix(name);
+    if (!status.ok()) return status.WithPrefix(name + ": ");
     NEURON_CHECK(ctx.sbuf.in_use() == 0 && ctx.psum.in_use() == 0, "kernel of ",
                  kernel.members[0]->name(), " kept on-chip memory");
   }
@@ -110,10 +113,17 @@ StatusOr<Planned> PlanModule(const hlo::Module& module, const Options& options, 
   canonical.extent_bound = options.extent_bound;
   canonical.strides = options.strides;
   dump.Write("1-canonical", [&] { return canonical.module.ToText(); });
+  if (options.verify) NEURON_RETURN_IF_ERROR(VerifyCanonical(canonical));
   NEURON_ASSIGN_OR_RETURN(Plan plan, PlanKernels(canonical));
+  const auto done = [&](const char* pass) {
+    dump.Write(pass, [&] { return ToText(plan); });
+    return options.verify ? VerifyPlan(canonical, plan, pass) : OkStatus();
+  };
+  NEURON_RETURN_IF_ERROR(done("2-plan"));
   PlacePieces(canonical, plan);
+  NEURON_RETURN_IF_ERROR(done("3-placed"));
   if (options.extent_bound == 0) FormChains(canonical, plan);
-  dump.Write("2-plan", [&] { return ToText(plan); });
+  NEURON_RETURN_IF_ERROR(done("4-chains"));
   return Planned{std::move(canonical), std::move(plan)};
 }
 
@@ -121,7 +131,15 @@ StatusOr<Planned> PlanModule(const hlo::Module& module, const Options& options, 
 
 StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& options) {
   const Dump dump(options, module.name());
-  NEURON_ASSIGN_OR_RETURN(const Planned planned, PlanModule(module, options, dump));
+  const std::optional<hlo::Module> cast = AutoCastModule(module, options);
+  NEURON_ASSIGN_OR_RETURN(std::optional<hlo::Module> expanded, Expand(cast ? *cast : module));
+  if (!expanded && cast) expanded = cast->Clone();
+  if (expanded) {
+    dump.Write("0-expanded", [&] { return expanded->ToText(); });
+    if (options.verify) NEURON_RETURN_IF_ERROR(hlo::Verify(*expanded));
+  }
+  NEURON_ASSIGN_OR_RETURN(const Planned planned,
+                          PlanModule(expanded ? *expanded : module, options, dump));
   CompiledProgram out;
   isa::ProgramBuilder builder(module.name(), options.target);
   EmitContext ctx(options, planned.plan, builder);
@@ -131,7 +149,7 @@ StatusOr<CompiledProgram> Compile(const hlo::Module& module, const Options& opti
   if (options.extent_bound > 0) NEURON_RETURN_IF_ERROR(CheckScratch(ctx));
   NEURON_RETURN_IF_ERROR(ctx.FinishExtents());
   NEURON_ASSIGN_OR_RETURN(out.program, std::move(builder).Build());
-  dump.Write("3-program", [&] { return isa::Disassemble(out.program); });
+  dump.Write("5-program", [&] { return isa::Disassemble(out.program); });
   return out;
 }
 

@@ -5,6 +5,8 @@
 // Each step is a pass in its own file. Deterministic: same module and options, same bytes. Thread
 // safe: no state outside a call.
 //
+// A parameter that is a tuple counts as its leaves: one parameter each, in order.
+//
 // Program arguments (architecture, section 5). The program's tensors are named "input<i>" for
 // parameter i that is a buffer, "output<j>" for result j, "scalars" for the packed block. Slots of
 // the block, 8 bytes each, in this order:
@@ -29,6 +31,8 @@ namespace neuron::compiler {
 
 enum class ParameterPlace : uint8_t { kBuffer, kScalarBlock };  // kScalarBlock: rank 0 only
 
+enum class AutoCast : uint8_t { kNone, kMatmult, kAll };  // auto_cast.h
+
 struct Options {
   isa::Target target = isa::Target::kTrn2;
   int lnc = 1;
@@ -42,7 +46,10 @@ struct Options {
   // Of parameters that are not dense in memory, per dimension in elements; empty: dense. Only
   // parameters that nothing is written to may have them.
   std::vector<std::vector<int64_t>> strides;
+  AutoCast auto_cast = AutoCast::kNone;
+  DType auto_cast_type = DType::kBF16;
   std::string dump_directory;  // each pass's result as text, "" for none
+  bool verify = false;         // each pass's result (verify.h)
 };
 
 // What the runtime needs to bind buffers, beside the program.

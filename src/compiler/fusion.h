@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/kernel_plan.h"
+#include "compiler/reduction.h"
 
 namespace neuron::compiler {
 

@@ -13,6 +13,7 @@
 #include "compiler/live_values.h"
 #include "compiler/padded_view.h"
 #include "compiler/reduction.h"
+#include "compiler/refusals.h"
 #include "compiler/wide.h"
 #include "hlo/extent.h"
 
@@ -121,7 +122,7 @@ class Planner {
 
   static Status Unsupported(const Instruction& x) {
     return Unimplemented("compiler: no kernel for ", x.name(), " = ", x.shape().ToString(), " ",
-                         hlo::OpcodeName(x.opcode()));
+                         hlo::OpcodeName(x.opcode()), WhyRefused(x));
   }
 
   Status Compute(const Instruction& x) {

@@ -50,23 +50,28 @@ double Highest(DType dtype) {
 }
 }  // namespace
 
-bool IsIdentity(AluOp op, DType dtype, double value) {
+std::optional<double> IdentityOf(AluOp op, DType dtype) {
   switch (op) {
     case AluOp::kAdd:
     case AluOp::kBitwiseOr:
     case AluOp::kBitwiseXor:
-      return value == 0;
+      return 0;
     case AluOp::kMultiply:
-      return value == 1;
+      return 1;
     case AluOp::kMaximum:
-      return value == Lowest(dtype);
+      return Lowest(dtype);
     case AluOp::kMinimum:
-      return value == Highest(dtype);
+      return Highest(dtype);
     case AluOp::kBitwiseAnd:
-      return IsSigned(dtype) ? value == -1 : value == Highest(dtype);
+      return IsSigned(dtype) ? -1 : Highest(dtype);
     default:
-      return false;
+      return std::nullopt;
   }
+}
+
+bool IsIdentity(AluOp op, DType dtype, double value) {
+  const std::optional<double> identity = IdentityOf(op, dtype);
+  return identity && value == *identity;
 }
 
 }  // namespace neuron::compiler

@@ -17,6 +17,8 @@ inline constexpr int64_t kMostRow = 8192;
 // The operator of a reduce (or reduce-window, ...) whose combiner is one binary instruction on its
 // two parameters; nullopt for other combiners and for wide dtypes.
 std::optional<isa::AluOp> ReductionAlu(const hlo::Instruction& reduce);
+// The operator's own initial value; none for what reduces nothing.
+std::optional<double> IdentityOf(isa::AluOp op, DType dtype);
 bool IsIdentity(isa::AluOp op, DType dtype, double value);
 
 }  // namespace neuron::compiler

@@ -9,6 +9,7 @@
 #include "compiler/index_values.h"
 #include "compiler/recognise.h"
 #include "compiler/reduction.h"
+#include "compiler/refusals.h"
 
 namespace neuron::compiler {
 namespace {
@@ -132,6 +133,9 @@ Instruction* Simplify(CanonicalBuilder& b, const Instruction& x,
     case Opcode::kPartitionId:  // a program runs alone
     case Opcode::kReplicaId:
       return b.Zeros(x.shape());
+    case Opcode::kCustomCall:
+      if (IsPassThrough(x)) return operands[0];
+      break;
     case Opcode::kGetDimensionSize:
       if (!operands[0]->shape().is_dynamic()) {
         Attributes size;

@@ -45,7 +45,8 @@ constexpr Field kName = 1, kOpcode = 2, kShape = 3, kMetadata = 7, kLiteral = 8,
                 kOperandShapesWithLayout = 57, kBatchGroupCount = 58, kTriangularSolve = 59,
                 kIsStable = 60, kCholesky = 62, kComparisonDirection = 63, kIndicesAreSorted = 67,
                 kUniqueIndices = 69, kRngAlgorithm = 70, kUseGlobalDeviceIds = 71,
-                kComparisonType = 72, kTopK = 81, kLargest = 85, kCollectiveDevices = 87, kIotaDevices = 92;
+                kComparisonType = 72, kTopK = 81, kLargest = 85, kCollectiveDevices = 87,
+                kIotaDevices = 92;
 }
 namespace replica_group {  // ReplicaGroup
 constexpr Field kIds = 1;

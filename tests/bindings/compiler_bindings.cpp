@@ -36,6 +36,7 @@ std::shared_ptr<Compiled> Compile(const py::bytes& proto, const std::vector<int6
   options.target = *chip;
   options.relaxed = relaxed;
   options.dump_directory = dump_directory;
+  options.verify = true;
   options.parameters.assign(module.entry()->Parameters().size(), compiler::ParameterPlace::kBuffer);
   for (int64_t p : scalars)
     options.parameters.at(static_cast<size_t>(p)) = compiler::ParameterPlace::kScalarBlock;

@@ -117,7 +117,7 @@ def test_a_scalar_parameter_gets_a_slot(tmp_path):
         (["compile", "{m}"], 2, "--target trn2"),
         (["compile", "--target", "trn9", "{m}"], 2, "'trn9' is no chip"),
         (["compile", "--target", "trn2", "--lnc", "3", "{m}"], 2, "--lnc should be 1 or 2"),
-        (["compile", "--target", "trn2", "--auto-cast=all", "{m}"], 2, "torch.autocast"),
+        (["compile", "--target", "trn2", "--auto-cast=some", "{m}"], 2, "none, matmult, all"),
         (["compile", "--target", "trn2", "--output"], 2, "'--output' needs a value"),
         (["compile", "--target", "trn2"], 2, "compile takes one file"),
         (["build", "--target", "trn2", "{m}"], 2, "should be 'compile'"),
@@ -150,3 +150,60 @@ def test_objdump_refuses_what_is_no_program(module, tmp_path, damage):
 def test_help_and_version():
     assert "--scalar-parameters" in run("neuron-compile", "--help").stdout
     assert run("neuron-compile", "--version").stdout.startswith("neuron-compile ")
+
+
+def compiled(directory, module, *more):
+    out = directory / "f.neff"
+    words = ("compile", "--framework", "XLA", "--target", "trn2", module, "--output", out)
+    return run("neuron-compile", *words, *more), out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--native-int64", "default"), ""),
+        (("--native-int64", "disabled"), "computed with 64 bits"),
+        (("--implicit-integer-downcast", "none"), ""),
+        (("--implicit-integer-downcast", "dot,scatter"), "integers keep their width"),
+        (("--distribution-strategy", "llm-training"), ""),
+        (("--enable-mixed-precision-accumulation",), ""),
+        (("--disable-mixed-precision-accumulation",), "accumulated in fp32"),
+        (("--enable-saturate-infinity",), "infinities stay"),
+        (("--enable-fast-context-switch",), ""),
+        (("--enable-fast-loading-neuron-binaries",), ""),
+        (("--model-type", "transformer", "--verbose=35"), ""),
+    ],
+)
+def test_options_of_neuronx_cc_are_accepted_and_said(words, said, module, tmp_path):
+    result, out = compiled(tmp_path, module, *words)
+    assert result.returncode == 0
+    assert out.exists()
+    if said:
+        assert "has no effect" in result.stderr
+    assert said in result.stderr
+    assert said or result.stderr == ""
+
+
+def test_a_log_file_holds_what_was_said(module, tmp_path):
+    log = tmp_path / "log-neuron-cc.txt"
+    compiled(tmp_path, module, "--logfile", log)
+    assert "Compiler status PASS" in log.read_text()
+    (tmp_path / "bad.pb").write_bytes(b"nonsense")
+    result, _ = compiled(tmp_path, tmp_path / "bad.pb", "--logfile", log)
+    assert result.returncode == 1
+    assert "holds no HloModuleProto" in log.read_text()
+    assert "Compiler status ERROR" in log.read_text()
+
+
+def test_operators_are_listed_as_xla_spells_them():
+    listed = run("neuron-compile", "list-operators", "--framework", "XLA").stdout.split()
+    assert {"Add", "AllReduce", "BatchNormTraining", "Dot", "While"} <= set(listed)
+    assert not {"Rng", "Infeed", "SetDimensionSize"} & set(listed)
+    assert len(set(listed)) == len(listed)
+
+
+@pytest.mark.parametrize("words", [("--auto-cast", "some"), ("--auto-cast-type", "int8")])
+def test_a_cast_that_is_none_is_refused(words, module, tmp_path):
+    result, _ = compiled(tmp_path, module, *words)
+    assert result.returncode == 2
+    assert "should be one of" in result.stderr

@@ -15,16 +15,16 @@ from jax_functions import CASES
 COMPILE = Path(neuron_testing.__file__).parent / "torch_neuronx" / "bin" / "neuron-compile"
 
 
-def compiled(proto: bytes, directory: Path) -> Program:
+def compiled(proto: bytes, directory: Path, target: str) -> bytes:
     module, out = directory / "module.hlo.pb", directory / "module.neff"
     module.write_bytes(proto)
-    words = [COMPILE, "compile", "--framework", "XLA", "--target", "trn2", "--lnc", "1"]
+    words = [COMPILE, "compile", "--framework", "XLA", "--target", target, "--lnc", "1"]
     result = subprocess.run(
         [*words, module, "--output", out], capture_output=True, text=True, check=False
     )
     if result.returncode != 0:
         pytest.fail(result.stderr, pytrace=False)
-    return Program.of_container(out.read_bytes(), proto)
+    return out.read_bytes()
 
 
 def _eps(array: np.ndarray) -> float:
@@ -58,13 +58,27 @@ def test_neuron_compile_computes_what_xla_does(function, arguments, tmp_path):
     leaves = [np.asarray(a) for a in jax.tree.leaves(arguments)]
     proto = row_major(xla_oracle.proto_of(function, *arguments))
     want = [np.asarray(w) for w in xla_oracle.run(proto, leaves)]
-    got = compiled(proto, tmp_path)(*leaves)
+    container = compiled(proto, tmp_path, "trn2")
+    # Another process, the same bytes.
+    assert container == Program(proto).compiled.container
+    got = Program.of_container(container, proto)(*leaves)
     # A double made of floats is as exact as they are; so is what a function rounds on its way.
     narrow = [e for e in map(_eps, [*leaves, *want]) if e > 0] + [
         float(ml_dtypes.finfo(t).eps) for t in ("bfloat16", "float16") if _mentions(proto, t)
     ]
     for g, w in zip(got, want, strict=True):
         assert_close(g, w, max(narrow, default=0.0))
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [c[1:] for c in CASES[::4]], ids=[c[0] for c in CASES[::4]]
+)
+def test_trn3_has_programs_of_its_own(function, arguments, tmp_path):
+    """Compiled, every pass verified, and the same bytes in both processes: this one is a trn2."""
+    proto = row_major(xla_oracle.proto_of(function, *arguments))
+    container = compiled(proto, tmp_path, "trn3")
+    assert container == Program(proto, target="trn3").compiled.container
+    assert container != Program(proto).compiled.container
 
 
 def _mentions(proto: bytes, dtype: str) -> bool:
