@@ -302,7 +302,7 @@ constexpr Row kRows[] = {
     {"aten::index_select", LowerIndexSelect, kAny},
     {"aten::index_add", LowerIndexAdd, Native::kFloating, kNoFlags, At({4})},
     {"aten::index_copy", LowerIndexCopy, kAny},
-    {"aten::index_reduce", LowerIndexReduce},
+    {"aten::index_reduce", LowerIndexReduce, Native::kNone},
     {"aten::index_fill.int_Scalar", LowerIndexFill, kAny, kNoFlags, At({3})},
     {"aten::index_fill.int_Tensor", LowerIndexFill, kAny},
     {"aten::take", LowerTake, kAny},

@@ -290,8 +290,9 @@ Values LowerViewDtype(Builder& b, Args& args) {
 constexpr auto kAny = Native::kAny;
 
 constexpr Row kRows[] = {
-#define VIEW(name, overload, lower) \
-  {"aten::" name overload, lower, kAny, kView}, { "aten::" name "_copy" overload, lower, kAny }
+#define VIEW_OF(name, overload, lower, native) \
+  {"aten::" name overload, lower, native, kView}, { "aten::" name "_copy" overload, lower, native }
+#define VIEW(name, overload, lower) VIEW_OF(name, overload, lower, kAny)
     VIEW("alias", "", LowerAlias),
     VIEW("as_strided", "", LowerView<AsStridedView>),
     VIEW("detach", "", LowerAlias),
@@ -312,10 +313,11 @@ constexpr Row kRows[] = {
     VIEW("unsqueeze", "", LowerUnsqueeze),
     VIEW("view", "", LowerReshape),
     VIEW("view", ".dtype", LowerViewDtype),
-    VIEW("view_as_complex", "", LowerViewAsComplex),
-    VIEW("view_as_real", "", LowerViewAsReal),
+    VIEW_OF("view_as_complex", "", LowerViewAsComplex, Native::kNone),
+    VIEW_OF("view_as_real", "", LowerViewAsReal, Native::kNone),
     VIEW("_reshape_alias", "", LowerReshape),
 #undef VIEW
+#undef VIEW_OF
     {"aten::narrow_copy", LowerNarrowCopy, kAny},
     {"aten::lift_fresh", LowerAlias, kAny, kView},
     {"aten::_unsafe_view", LowerReshape, kAny, kView},
