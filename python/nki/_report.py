@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 __all__ = ["Event", "Report"]
@@ -46,11 +46,9 @@ class Report:
 
     def timeline(self) -> list[Event]:
         """What ran when, by the model; empty where the library does not say."""
-        events = []
-        for row in json.loads(self.executable.trace_json() if self.executable else "[]"):
-            row.pop("instruction")
-            events.append(Event(**row))
-        return events
+        rows = json.loads(self.executable.trace_json() if self.executable else "[]")
+        names = [f.name for f in fields(Event)]  # a row has a trace viewer's fields, too
+        return [Event(**{name: row[name] for name in names}) for row in rows]
 
     def __str__(self) -> str:
         time = "time not modelled" if self.time_us is None else f"{self.time_us:.2f} us"

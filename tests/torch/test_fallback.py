@@ -37,7 +37,7 @@ def test_logged_once_with_the_line(caplog):
 # Rows that exist and have no program for these dtypes.
 WITHOUT_PROGRAM = {
     "aten::convolution": lambda: torch.nn.functional.conv1d(
-        *(torch.ones(1, 1, 3, dtype=torch.float64, device="neuron") for _ in range(2))
+        *(torch.ones(1, 1, 5000, dtype=torch.float64, device="neuron") for _ in range(2))
     ),
     "aten::max_pool2d_with_indices": lambda: torch.nn.functional.max_pool2d(
         torch.ones(1, 4, 4, dtype=torch.int64, device="neuron"), 2
