@@ -2,6 +2,9 @@
 // convolution.
 //
 // PyTorch: input [N, C, ...], weight [O, C/g, ...] (transposed: [C, O/g, ...]).
+#include <algorithm>
+#include <utility>
+
 #include "lowering/dims.h"
 #include "lowering/elementwise.h"
 #include "lowering/rows.h"
@@ -148,6 +151,14 @@ Values LowerConvolution(Builder& b, Args& args) {
     x = b.Reshape(x, dims);
   }
   const Geometry g = ReadGeometry(args, 3, spatial);
+  for (const auto& [amounts, name] :
+       {std::pair{&g.padding, "padding"}, std::pair{&g.output_padding, "output_padding"}}) {
+    // HLO has a meaning for it, PyTorch none.
+    if (std::any_of(amounts->begin(), amounts->end(), [](int64_t n) { return n < 0; })) {
+      b.Fail(InvalidArgument(args.overload(), ": negative ", name, " is not supported"));
+      return {};
+    }
+  }
   Expr y = {b, g.transposed ? InputGradient(b, x, w, g, TransposedExtents(x, w, g))
                             : Forward(b, x, w, g)};
   if (!args.is_none(2)) {

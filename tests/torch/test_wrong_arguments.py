@@ -69,6 +69,30 @@ SHAPES = {
     "conv1d: rank": lambda t: F.conv1d(t(3), t(2, 3, 3)),
     "conv_transpose2d: channels": lambda t: F.conv_transpose2d(t(1, 3, 4, 4), t(4, 2, 3, 3)),
     "max_pool2d: kernel": lambda t: F.max_pool2d(t(1, 1, 2, 2), 3),
+    "conv1d: negative padding, fp32": lambda t: F.conv1d(
+        t(1, 1, *(4,) * 1), t(1, 1, *(2,) * 1), padding=-1
+    ),
+    "conv1d: negative padding, fp64": lambda t: F.conv1d(
+        t(1, 1, *(4,) * 1, dtype=torch.float64), t(1, 1, *(2,) * 1, dtype=torch.float64), padding=-1
+    ),
+    "conv2d: negative padding, fp32": lambda t: F.conv2d(
+        t(1, 1, *(4,) * 2), t(1, 1, *(2,) * 2), padding=-1
+    ),
+    "conv2d: negative padding, fp64": lambda t: F.conv2d(
+        t(1, 1, *(4,) * 2, dtype=torch.float64), t(1, 1, *(2,) * 2, dtype=torch.float64), padding=-1
+    ),
+    "conv3d: negative padding, fp32": lambda t: F.conv3d(
+        t(1, 1, *(4,) * 3), t(1, 1, *(2,) * 3), padding=-1
+    ),
+    "conv3d: negative padding, fp64": lambda t: F.conv3d(
+        t(1, 1, *(4,) * 3, dtype=torch.float64), t(1, 1, *(2,) * 3, dtype=torch.float64), padding=-1
+    ),
+    "conv_transpose2d: negative padding": lambda t: F.conv_transpose2d(
+        t(1, 1, 4, 4), t(1, 1, 2, 2), padding=-1
+    ),
+    "conv_transpose2d: negative output_padding": lambda t: F.conv_transpose2d(
+        t(1, 1, 4, 4), t(1, 1, 2, 2), stride=2, output_padding=-1
+    ),
     "avg_pool2d: padding": lambda t: F.avg_pool2d(t(1, 1, 4, 4), 2, padding=2),
     "embedding: weight": lambda t: F.embedding(t.index(0), t(3)),
     "index: sizes": lambda t: t(3, 3)[t.index(0, 1), t.index(0, 1, 2)],
