@@ -159,8 +159,8 @@ def dma_transpose(
         )
     descriptors = _descriptors(priority, dge_mode)
     if dge_mode == DgeMode.hwdge:
-        rows, last = src.shape[0], src.shape[-1]
-        if (src.ndim == 2 and rows != 16) or rows * src.shape[-2] % 16 or last > 128:
+        rows, innermost = src.shape[0], src.shape[-1]
+        if (src.ndim == 2 and rows != 16) or rows * src.shape[-2] % 16 or innermost > 128:
             raise NkiValidationError(
                 f"dma_transpose.hwdge: src is {list(src.shape)}; hwdge takes [16, F] or, of more "
                 "dimensions, shape[0] * shape[-2] a multiple of 16, and a last one of at most 128"
