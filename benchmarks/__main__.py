@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks import published
 from benchmarks.cases import CASES
 
 
@@ -16,6 +17,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", default=",".join(CASES), help=f"of: {', '.join(CASES)}")
     parser.add_argument("--json", type=Path, help="append a JSON line per case to this file")
+    parser.add_argument(
+        "--publish", action="store_true", help="put the figures into README (a quiet machine's)"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.only.split(",")) - set(CASES)
     if unknown:
@@ -49,6 +53,8 @@ def main() -> int:
     if arguments.json:
         with arguments.json.open("a") as out:
             out.writelines(record.to_json() + "\n" for record in records)
+    if arguments.publish:
+        published.publish(records, CASES)
     return 0
 
 

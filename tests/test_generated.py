@@ -36,3 +36,13 @@ def test_a_changed_signature_makes_the_stub_stale(generate):
 def test_no_activated_environment_is_needed(generate):
     """`make lint` calls the environment's Python by its path: ninja need not be on PATH."""
     assert generate.NINJA.is_file()
+
+
+def test_figures_in_readme_are_those_published():
+    """And of cases that exist."""
+    from benchmarks import cases, published
+
+    records = published.load()
+    text = published.README.read_text()
+    assert published.with_table(text, records.values()) == text
+    assert {bench for bench, _ in records} <= set(cases.CASES)
