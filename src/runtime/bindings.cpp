@@ -96,10 +96,15 @@ StatusOr<Bindings::Sets> Bindings::Bind(std::span<void* const> buffers,
   return bound->sets;
 }
 
-StatusOr<Bindings::Bound*> Bindings::Make(std::span<void* const> buffers) {
+Status Bindings::TakeScalars() {
   if (scalars_ == nullptr && signature_.num_slots > 0) {
     NEURON_ASSIGN_OR_RETURN(scalars_, arena_.New(signature_.num_slots));
   }
+  return OkStatus();
+}
+
+StatusOr<Bindings::Bound*> Bindings::Make(std::span<void* const> buffers) {
+  NEURON_RETURN_IF_ERROR(TakeScalars());
   if (bound_.size() >= kMaxBound) {
     const auto oldest =
         std::min_element(bound_.begin(), bound_.end(),

@@ -30,6 +30,9 @@ class Bindings {
   ~Bindings();
   Bindings(const Bindings&) = delete;
 
+  // Takes the scalar block. Where memory is short it can be made only before a launch, which holds
+  // what would have to be waited for.
+  Status TakeScalars();
   // Writes offsets and scalars into the scalar block and returns sets bound to these addresses.
   // `scalars` fills the slots from signature.first_scalar_slot on.
   StatusOr<Sets> Bind(std::span<void* const> buffers, std::span<const int64_t> scalars);

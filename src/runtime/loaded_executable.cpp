@@ -26,6 +26,8 @@ StatusOr<std::shared_ptr<LoadedExecutable>> LoadedExecutable::Load(Device& devic
   }));
   auto loaded = std::shared_ptr<LoadedExecutable>(
       new LoadedExecutable(device, model, std::move(container), std::move(signature)));
+  NEURON_RETURN_IF_ERROR(
+      device.allocator().WithMemory([&] { return loaded->bindings_.TakeScalars(); }));
   device.Register(loaded.get());
   return loaded;
 }
