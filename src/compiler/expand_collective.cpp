@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/expand.h"
+#include "hlo/collective.h"
 
 namespace neuron::compiler {
 namespace {
@@ -13,9 +14,7 @@ using hlo::Instruction;
 using hlo::Opcode;
 using hlo::Value;
 
-bool IsPermute(const Instruction& x) {
-  return x.opcode() == Opcode::kCollectivePermute || x.opcode() == Opcode::kCollectivePermuteStart;
-}
+bool IsPermute(const Instruction& x) { return hlo::IsCollectivePermute(x.opcode()); }
 
 bool IsAlone(const Instruction& x) {
   const auto& groups = x.attributes().groups;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/status.h"
+#include "hlo/collective.h"
 
 namespace neuron::compiler {
 namespace {
@@ -37,27 +38,10 @@ constexpr std::string_view kPassThrough[] = {
     "AwsNeuronTransferWithStaticRing",
 };
 
-bool IsCollective(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart:
-    case Opcode::kAllToAll:
-    case Opcode::kCollectiveBroadcast:
-    case Opcode::kCollectivePermute:
-    case Opcode::kCollectivePermuteStart:
-    case Opcode::kReduceScatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::string WhyRefused(const Instruction& x) {
-  if (IsCollective(x.opcode()))
+  if (hlo::IsCollective(x.opcode()))
     return "; groups of one replica compile to copies, larger ones will when programs of several "
            "cores meet (docs/roadmap.md): until then torch.distributed joins programs";
   if (x.opcode() == Opcode::kCustomCall) {

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "hlo/collective.h"
 #include "hlo/proto.h"
 #include "hlo/proto_fields.h"
 #include "hlo/wire.h"
@@ -282,21 +283,11 @@ void WriteAttributes(WireWriter& w, const Instruction& i) {
       w.Float(f::kEpsilon, a.epsilon);
       w.Int(f::kFeatureIndex, a.feature_index);
       break;
-    case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart:
-    case Opcode::kAllToAll:
-    case Opcode::kCollectiveBroadcast:
-    case Opcode::kCollectivePermute:
-    case Opcode::kCollectivePermuteStart:
-    case Opcode::kReduceScatter:
-      WriteCollective(w, i);
-      break;
     case Opcode::kFusion:
       w.Text(f::kFusionKind, a.backend_config);
       break;
     default:
+      if (IsCollective(i.opcode())) WriteCollective(w, i);
       break;
   }
 }

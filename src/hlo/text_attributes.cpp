@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "hlo/collective.h"
 #include "hlo/shape_rules.h"
 
 namespace neuron::hlo {
@@ -266,24 +267,16 @@ void AddOwn(Texts& texts, const Instruction& i) {
       texts.push_back("epsilon=" + FloatText(a.epsilon));
       texts.push_back("feature_index=" + std::to_string(a.feature_index));
       break;
-    case Opcode::kAllGather:
-    case Opcode::kAllGatherStart:
-    case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart:
-    case Opcode::kAllToAll:
-    case Opcode::kCollectiveBroadcast:
-    case Opcode::kReduceScatter:
-      AddCollective(texts, "replica_groups", a);
-      break;
-    case Opcode::kCollectivePermute:
-    case Opcode::kCollectivePermuteStart:
-      AddCollective(texts, "source_target_pairs", a);
-      break;
     case Opcode::kFusion:
       texts.push_back("kind=" + a.backend_config);
       break;
     default:
-      AddList(texts, "dimensions", a.dimensions);
+      if (IsCollective(i.opcode())) {
+        const bool pairs = IsCollectivePermute(i.opcode());
+        AddCollective(texts, pairs ? "source_target_pairs" : "replica_groups", a);
+      } else {
+        AddList(texts, "dimensions", a.dimensions);
+      }
       break;
   }
 }
