@@ -1,6 +1,6 @@
 """PyTorch's op database on the device, with the CPU as the judge.
 
-pytest tests/conformance                              what CI runs: 3 samples, 4 dtypes
+pytest tests/conformance                              what CI runs: 3 samples, 5 dtypes
 pytest tests/conformance --samples 0 --dtypes all     everything
 pytest tests/conformance --op softmax --device cpu    the harness itself
 """
