@@ -902,7 +902,7 @@ static void async_tensor_operations(void) {
   S(SUCCESS, nrta_tensor_write, a, out, 8, 8, 0, 0, &ret[0], &seq[0]);
   S(SUCCESS, nrta_tensor_copy, a, 8, b, 16, 8, 0, 0, &ret[1], &seq[1]); /* behind the write */
   S(SUCCESS, nrta_tensor_read, in, b, 16, 8, 0, 0, &ret[2], &seq[2]);
-  S(SUCCESS, nrta_tensor_read, unseen, b, 16, 8, 0, 1, &ret[3], &seq[3]); /* the other queue */
+  S(SUCCESS, nrta_tensor_read, unseen, b, 40, 8, 0, 1, &ret[3], &seq[3]); /* the other queue */
   TRUE(Now() - start < 40);
   WaitFor(seq[2]);
   WaitFor(seq[3]);
