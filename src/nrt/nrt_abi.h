@@ -11,11 +11,15 @@
 #include <stddef.h>   // NOLINT(modernize-deprecated-headers)
 #include <stdint.h>   // NOLINT(modernize-deprecated-headers)
 
+// A caller's number may be none of an enum's; in C++ only an enum of a fixed type can hold it.
 #ifdef __cplusplus
+#define NRT_ENUM : int
 extern "C" {
+#else
+#define NRT_ENUM
 #endif
 
-typedef enum {
+typedef enum NRT_ENUM {
   NRT_SUCCESS = 0,
   NRT_FAILURE = 1,
   NRT_INVALID = 2,  // malformed program, argument, tensor name or size
@@ -51,13 +55,13 @@ typedef struct nrt_tensor nrt_tensor_t;
 typedef struct nrt_cc_context nrt_cc_context_t;
 typedef void nrt_tensor_set_t;
 
-typedef enum {
+typedef enum NRT_ENUM {
   NRT_TENSOR_PLACEMENT_DEVICE = 0,
   NRT_TENSOR_PLACEMENT_HOST = 1,
   NRT_TENSOR_PLACEMENT_VIRTUAL = 2,  // gone since runtime 2.32
 } nrt_tensor_placement_t;
 
-typedef enum {
+typedef enum NRT_ENUM {
   NRT_FRAMEWORK_TYPE_INVALID = 0,
   NRT_FRAMEWORK_TYPE_NO_FW = 1,
   NRT_FRAMEWORK_TYPE_TENSORFLOW = 2,
@@ -67,7 +71,7 @@ typedef enum {
 } nrt_framework_type_t;
 
 // nrt_instance_info_t::family and ::size. Only families that this project names.
-typedef enum {
+typedef enum NRT_ENUM {
   NRT_INSTANCE_FAMILY_UNKNOWN = 0,
   NRT_INSTANCE_FAMILY_TRN1 = 2,
   NRT_INSTANCE_FAMILY_TRN1N = 3,
@@ -83,7 +87,7 @@ typedef enum {
   NRT_INSTANCE_FAMILY_TRN3 = 14,
   NRT_INSTANCE_FAMILY_TRN3PDS98 = 15,
 } nrt_instance_family_t;
-typedef enum {
+typedef enum NRT_ENUM {
   NRT_INSTANCE_SIZE_48XL = 7,
   NRT_INSTANCE_SIZE_3XL = 8,
   NRT_INSTANCE_SIZE_UNKNOWN = 9,
@@ -91,7 +95,7 @@ typedef enum {
 
 // Numbered differently before runtime 2.30, and wrong for some types since: never trust
 // nrt_tensor_info_t::dtype for semantics.
-typedef enum {
+typedef enum NRT_ENUM {
   NRT_DTYPE_UNKNOWN = 0,
   NRT_DTYPE_UINT64 = 1,
   NRT_DTYPE_INT8 = 2,
@@ -145,7 +149,10 @@ typedef struct {
   size_t bytes_limit;
 } nrt_vnc_memory_stats_t;
 
-typedef enum { NRT_TENSOR_USAGE_INPUT = 0, NRT_TENSOR_USAGE_OUTPUT = 1 } nrt_tensor_usage_t;
+typedef enum NRT_ENUM {
+  NRT_TENSOR_USAGE_INPUT = 0,
+  NRT_TENSOR_USAGE_OUTPUT = 1
+} nrt_tensor_usage_t;
 #define NRT_TENSOR_NAME_MAX 256
 typedef struct {
   char name[NRT_TENSOR_NAME_MAX];

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum NRT_ENUM {
   NRTA_XU_TENSOR_OP = 0,    // 2 queues per core
   NRTA_XU_COMPUTE = 1,      // 1 queue per core
   NRTA_XU_COLLECTIVES = 2,  // 3 queues per core

@@ -86,7 +86,7 @@ class RunningProgram {
   ~RunningProgram() {
     nrt_.nrt_destroy_tensor_set(&in);
     nrt_.nrt_destroy_tensor_set(&out);
-    for (auto& [name, tensor] : tensors) nrt_.nrt_tensor_free(&tensor);
+    for (nrt_tensor_t* tensor : owned_) nrt_.nrt_tensor_free(&tensor);
     if (model != nullptr) nrt_.nrt_unload(model);
   }
 
@@ -124,9 +124,11 @@ class RunningProgram {
     EXPECT_EQ(
         nrt_.nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, bytes, name.c_str(), &tensor),
         NRT_SUCCESS);
+    owned_.push_back(tensor);
     return tensors[name] = tensor;
   }
   NrtClient& nrt_;
+  std::vector<nrt_tensor_t*> owned_;  // `tensors` and what they replaced
 };
 
 }  // namespace neuron::emulator
